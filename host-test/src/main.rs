@@ -1,0 +1,2 @@
+//! The command `breakerbox`.
+fn main() {}
