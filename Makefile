@@ -1,0 +1,24 @@
+# What people type. Each target does its own set-up: the Rust toolchain, the wasm guests (built by host-test/build.rs)
+# and Envoy (fetched by envoy/fetch-envoy.sh). ENVOY=/path/to/envoy uses another Envoy.
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint toolchain envoy
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: toolchain envoy ## Watch a breaker open, probe and close in a real Envoy; KEEP=1 leaves it running
+	@cargo run --quiet --package breakerbox-host -- demo $(if $(KEEP),--keep)
+
+test: lint envoy ## Formatting, clippy and all tests, among them those in a real Envoy
+	cargo test --workspace
+
+lint: toolchain ## Formatting and clippy, warnings denied
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+
+toolchain: ## Install the toolchain that rust-toolchain.toml pins
+	@rustup --quiet toolchain install
+
+envoy: ## Fetch Envoy into target/envoy
+	@envoy/fetch-envoy.sh >/dev/null
