@@ -1,0 +1,202 @@
+use alloc::vec::Vec;
+use core::sync::atomic::{AtomicU64, Ordering};
+use core::time::Duration;
+use std::sync::{Mutex, PoisonError};
+
+use crate::{
+    Effect, Fault, Mark, Outcome, OwnedSlot, Permit, Problem, Reason, Receipt, Rejection, Rules, Settings,
+    Slot, Snapshot, State,
+};
+
+/// A breaker for the threads of one process.
+///
+/// The slot stands behind a lock. Beside it, and written under that lock, stand a few atomics that say what most
+/// calls need to know: a call that a clean closed breaker admits, a fast success that it would not remember, and
+/// a call that an open breaker rejects touch no lock and write nothing.
+#[derive(Debug)]
+pub struct Breaker {
+    rules: Rules,
+    word: AtomicU64,
+    latest: AtomicU64,
+    entered_at: AtomicU64,
+    open_until: AtomicU64,
+    slot: Mutex<OwnedSlot>,
+}
+
+/// State, cleanness and generation in one word.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Word(u64);
+
+impl Word {
+    const CLEAN: u64 = 1 << 3;
+
+    fn of(slot: &Slot<'_>) -> Self {
+        let clean = if slot.is_clean() { Self::CLEAN } else { 0 };
+        Self(slot.header.generation.get() << 4 | clean | u64::from(slot.header.state))
+    }
+
+    fn generation(self) -> u64 {
+        self.0 >> 4
+    }
+
+    fn is(self, state: State) -> bool {
+        self.0 & 7 == state as u64
+    }
+
+    fn is_clean(self) -> bool {
+        self.0 & Self::CLEAN != 0
+    }
+}
+
+impl Breaker {
+    /// A breaker that has seen nothing yet.
+    ///
+    /// # Errors
+    /// All problems of the settings.
+    pub fn new(settings: &Settings, now: Mark) -> Result<Self, Vec<Problem>> {
+        let rules = Rules::new(settings)?;
+        let slot = OwnedSlot::fresh(&rules, now);
+        Ok(Self::with_slot(rules, slot))
+    }
+
+    /// A breaker made of what [`Breaker::save`] gave, by this breaker or another, here or elsewhere. Its clock
+    /// must be the same.
+    ///
+    /// # Errors
+    /// What is wrong with the bytes.
+    pub fn restore(rules: Rules, bytes: Vec<u8>, now: Mark) -> Result<Effect<Self>, Fault> {
+        let (slot, effect) = OwnedSlot::restore(bytes, &rules, now)?;
+        let Effect { changed, transition, .. } = effect;
+        Ok(Effect { answer: Self::with_slot(rules, slot), changed, transition })
+    }
+
+    fn with_slot(rules: Rules, mut slot: OwnedSlot) -> Self {
+        let word = Word::of(&slot.slot());
+        let breaker = Self {
+            rules,
+            word: AtomicU64::new(word.0),
+            latest: AtomicU64::new(0),
+            entered_at: AtomicU64::new(0),
+            open_until: AtomicU64::new(0),
+            slot: Mutex::new(slot.clone()),
+        };
+        breaker.publish(&slot.slot());
+        breaker
+    }
+
+    /// The slot's bytes: everything the breaker knows.
+    pub fn save(&self) -> Vec<u8> {
+        self.slot.lock().unwrap_or_else(PoisonError::into_inner).to_bytes()
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &Settings {
+        self.rules.settings()
+    }
+
+    /// Asks for a permit.
+    #[inline]
+    pub fn acquire(&self, now: Mark) -> Effect<Result<Permit, Rejection>> {
+        let word = self.word();
+        if word.is(State::Closed) || word.is(State::Disabled) {
+            return Effect::nothing(Ok(Permit {
+                generation: word.generation(),
+                ticket: 0,
+                admitted_at: self.clamp(now),
+            }));
+        }
+        if let Some(rejection) = self.reject_by_word(word, now) {
+            return Effect::nothing(Err(rejection));
+        }
+        self.locked(now, |slot, rules, now| slot.acquire(rules, now))
+    }
+
+    #[inline]
+    fn reject_by_word(&self, word: Word, now: Mark) -> Option<Rejection> {
+        if word.is(State::ForcedOpen) {
+            return Some(Rejection { reason: Reason::ForcedOpen, retry_after: None, open_since: None });
+        }
+        if !word.is(State::Open) {
+            return None;
+        }
+        let left = self.open_until.load(Ordering::Acquire).saturating_sub(self.clamp(now).nanos());
+        let since = self.entered_at.load(Ordering::Acquire);
+        // The word again: had the breaker moved in between, the two marks might belong to different openings.
+        (left > 0 && self.word() == word).then(|| Rejection {
+            reason: Reason::Open,
+            retry_after: Some(Duration::from_nanos(left)),
+            open_since: Some(Mark::from_nanos(since)),
+        })
+    }
+
+    /// Ends the call that a permit was issued for. It lasted from its admission until `now`.
+    #[inline]
+    pub fn record(&self, permit: &Permit, outcome: Outcome, now: Mark) -> Effect<Receipt> {
+        let word = self.word();
+        if word.is(State::Closed) && word.is_clean() && outcome == Outcome::Success {
+            let fast = !self.rules.detects_slow_calls()
+                || !self.rules.is_slow(self.clamp(now).nanos_since(permit.admitted_at));
+            if fast && word.generation() == permit.generation {
+                return Effect::nothing(Receipt::Counted);
+            }
+        }
+        self.locked(now, |slot, rules, now| slot.record(rules, permit, outcome, now))
+    }
+
+    /// What the breaker looks like; nothing changes.
+    pub fn snapshot(&self, now: Mark) -> Snapshot {
+        let mut slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
+        slot.slot().snapshot(&self.rules, now)
+    }
+
+    /// Rejects every call until a reset.
+    pub fn force_open(&self, now: Mark) -> Effect<()> {
+        self.locked(now, |slot, rules, now| slot.force_open(rules, now))
+    }
+
+    /// Lets every call through and counts none, until a reset.
+    pub fn disable(&self, now: Mark) -> Effect<()> {
+        self.locked(now, |slot, rules, now| slot.disable(rules, now))
+    }
+
+    /// Back to the start: closed, or disabled where the settings say so.
+    pub fn reset(&self, now: Mark) -> Effect<()> {
+        self.locked(now, |slot, rules, now| slot.reset(rules, now))
+    }
+
+    #[inline]
+    fn word(&self) -> Word {
+        Word(self.word.load(Ordering::Acquire))
+    }
+
+    #[inline]
+    fn clamp(&self, now: Mark) -> Mark {
+        now.max(Mark::from_nanos(self.latest.load(Ordering::Relaxed)))
+    }
+
+    fn locked<T>(
+        &self,
+        now: Mark,
+        operation: impl FnOnce(&mut Slot<'_>, &Rules, Mark) -> Effect<T>,
+    ) -> Effect<T> {
+        // No operation leaves the slot half-written, so what a panicking thread held is still sound.
+        let mut owned = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = owned.slot();
+        let effect = operation(&mut slot, &self.rules, now);
+        if effect.changed {
+            self.publish(&slot);
+        }
+        effect
+    }
+
+    /// Under the lock. The word comes last: whoever sees it sees what belongs to it.
+    fn publish(&self, slot: &Slot<'_>) {
+        self.latest.store(slot.header.latest.get(), Ordering::Release);
+        self.entered_at.store(slot.header.entered_at.get(), Ordering::Release);
+        self.open_until.store(slot.header.open_until.get(), Ordering::Release);
+        let word = Word::of(slot);
+        if self.word() != word {
+            self.word.store(word.0, Ordering::Release);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::{HintCell, Loaded, SlotStore, Unavailable};
+
+/// Bytes and version by key.
+type Slots = BTreeMap<Vec<u8>, (Vec<u8>, u64)>;
+
+/// A store in this process's memory, for many workers in one process and for tests.
+#[derive(Debug, Default)]
+pub struct MemoryStore {
+    slots: Mutex<Slots>,
+}
+
+impl MemoryStore {
+    fn slots(&self) -> MutexGuard<'_, Slots> {
+        // No operation leaves the map half-written, so what a panicking thread held is still sound.
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl SlotStore for MemoryStore {
+    type Version = u64;
+
+    fn load(&self, key: &[u8]) -> Result<Loaded<u64>, Unavailable> {
+        Ok(self.slots().get(key).cloned())
+    }
+
+    fn create(&self, key: &[u8], bytes: &[u8]) -> Result<bool, Unavailable> {
+        let mut slots = self.slots();
+        if slots.contains_key(key) {
+            return Ok(false);
+        }
+        slots.insert(key.to_vec(), (bytes.to_vec(), 1));
+        Ok(true)
+    }
+
+    fn compare_and_set(&self, key: &[u8], bytes: &[u8], version: u64) -> Result<bool, Unavailable> {
+        match self.slots().get_mut(key) {
+            Some((held, at)) if *at == version => {
+                *held = bytes.to_vec();
+                *at = at.saturating_add(1);
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+}
+
+/// A hint in this process's memory.
+#[derive(Debug, Default)]
+pub struct MemoryHint {
+    revocations: AtomicU64,
+    granted: AtomicU64,
+}
+
+impl HintCell for &MemoryHint {
+    fn revocations(&self) -> u64 {
+        self.revocations.load(Ordering::SeqCst)
+    }
+    fn revoke(&self) {
+        self.revocations.fetch_add(1, Ordering::SeqCst);
+    }
+    fn granted(&self) -> u64 {
+        self.granted.load(Ordering::SeqCst)
+    }
+    fn grant(&self, word: u64) {
+        self.granted.store(word, Ordering::SeqCst);
+    }
+}
