@@ -1,0 +1,105 @@
+//! Builds the wasm guests, so that `cargo test` alone tests the filter as Envoy runs it.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+struct Guest {
+    package: &'static str,
+    target: &'static str,
+    /// The environment variable through which `src/guests.rs` learns the path of the wasm file.
+    variable: &'static str,
+}
+
+const FILTER: Guest =
+    Guest { package: "breakerbox-filter", target: "wasm32-wasip1", variable: "BREAKERBOX_FILTER_WASM" };
+
+fn main() {
+    let root = workspace_root();
+    for manifest in ["Cargo.toml", "Cargo.lock", "rust-toolchain.toml"] {
+        rerun_if_changed(&root.join(manifest));
+    }
+    println!("cargo:rerun-if-changed=build.rs");
+
+    let filter = build(&FILTER, &root);
+    println!("cargo:rustc-env={}={}", FILTER.variable, filter.display());
+}
+
+fn workspace_root() -> PathBuf {
+    let manifest = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    manifest.parent().expect("host-test lies in the workspace").to_owned()
+}
+
+/// Builds one guest for release and returns the path of its wasm file.
+fn build(guest: &Guest, root: &Path) -> PathBuf {
+    // A target directory of its own: the outer cargo holds the lock of its one until this script ends.
+    let target_dir = root.join("target/wasm-guests");
+    let mut cargo = Command::new(env::var_os("CARGO").expect("cargo sets it"));
+    for (key, _) in env::vars_os().filter(|(key, _)| is_of_the_host_build(key)) {
+        cargo.env_remove(key);
+    }
+    let status = cargo
+        .current_dir(root)
+        .env("CARGO_TARGET_DIR", &target_dir)
+        .env("CARGO_BUILD_BUILD_DIR", &target_dir)
+        // Guests are plain libraries in the workspace, because a cdylib with wasm exports does not link natively.
+        .args(["rustc", "--release", "--lib", "--crate-type", "cdylib"])
+        .args(["--package", guest.package, "--target", guest.target])
+        .status()
+        .unwrap_or_else(|error| panic!("cannot run cargo for {}: {error}", guest.package));
+    assert!(
+        status.success(),
+        "{} does not build for {}: see above; if the target is missing, run `rustup toolchain install`",
+        guest.package,
+        guest.target
+    );
+
+    let wasm = target_dir
+        .join(guest.target)
+        .join("release")
+        .join(guest.package.replace('-', "_"))
+        .with_extension("wasm");
+    rerun_if_sources_changed(&wasm.with_extension("d"));
+    wasm
+}
+
+/// Flags, wrappers and profiles of the host's build must not reach the wasm one.
+fn is_of_the_host_build(key: &OsStr) -> bool {
+    const NAMES: [&str; 6] = [
+        "CARGO_ENCODED_RUSTFLAGS",
+        "RUSTFLAGS",
+        "RUSTC",
+        "RUSTC_WRAPPER",
+        "RUSTC_WORKSPACE_WRAPPER",
+        "CLIPPY_ARGS",
+    ];
+    const PREFIXES: [&str; 5] =
+        ["CARGO_BUILD_", "CARGO_PROFILE_", "CARGO_TARGET_", "CARGO_FEATURE_", "CARGO_CFG_"];
+    key.to_str().is_some_and(|key| {
+        NAMES.contains(&key)
+            || PREFIXES.iter().any(|prefix| key.starts_with(prefix)) && key != "CARGO_BUILD_JOBS"
+    })
+}
+
+/// Reads the sources from the dependency file, in make's format, that cargo writes beside an artifact.
+fn rerun_if_sources_changed(dependencies: &Path) {
+    let text = fs::read_to_string(dependencies)
+        .unwrap_or_else(|error| panic!("cannot read {}: {error}", dependencies.display()));
+    let (_, sources) = text.split_once(": ").unwrap_or_default();
+    // A space in a path is written as `\ `; no path holds a NUL, so it can stand for one meanwhile.
+    for source in sources.trim_end().replace("\\ ", "\0").split(' ').filter(|source| !source.is_empty()) {
+        let source = PathBuf::from(source.replace('\0', " "));
+        if source.file_name() == Some(OsStr::new("lib.rs"))
+            && let Some(package) = source.parent().and_then(Path::parent)
+        {
+            rerun_if_changed(&package.join("Cargo.toml"));
+        }
+        rerun_if_changed(&source);
+    }
+}
+
+fn rerun_if_changed(path: &Path) {
+    println!("cargo:rerun-if-changed={}", path.display());
+}

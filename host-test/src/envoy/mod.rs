@@ -1,0 +1,179 @@
+//! A real Envoy, run for as long as a test needs it.
+
+mod binary;
+mod bootstrap;
+mod listeners;
+mod log;
+mod metrics;
+mod watchdog;
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::process::{Child, Command};
+
+use crate::client::Client;
+use watchdog::Watchdog;
+
+pub use bootstrap::Bootstrap;
+pub use listeners::Update;
+pub use log::Log;
+pub use metrics::{Metrics, Sample};
+
+/// Loading and compiling the filter is most of it, on a machine that is busy with other tests.
+const START: Duration = Duration::from_secs(60);
+const POLL: Duration = Duration::from_millis(20);
+
+/// A running Envoy. Dropping it kills it; so does the end of this process.
+#[derive(Debug)]
+pub struct Envoy {
+    // In this order: the watchdog must be gone when the child is reaped.
+    _watchdog: Watchdog,
+    _child: Child,
+    admin: Client,
+    address: SocketAddr,
+    workers: u32,
+    log: Log,
+    directory: TempDir,
+}
+
+impl Envoy {
+    /// Starts an Envoy with this many workers and waits until it serves.
+    ///
+    /// # Errors
+    /// There is no Envoy, or it refuses the configuration; what it logged is in the error.
+    pub async fn start(bootstrap: &Bootstrap, workers: u32) -> Result<Self> {
+        let directory = tempfile::Builder::new().prefix("breakerbox-envoy-").tempdir()?;
+        let listeners = directory.path().join(listeners::FILE);
+        fs::write(&listeners, bootstrap.listeners().to_string())?;
+        let config = directory.path().join("bootstrap.json");
+        fs::write(&config, bootstrap.without_listeners(&listeners).to_string())?;
+        let admin_file = directory.path().join("admin");
+
+        let binary = binary::path().await?;
+        let mut child = Command::new(binary)
+            .arg("--config-path")
+            .arg(&config)
+            .arg("--admin-address-path")
+            .arg(&admin_file)
+            .args(["--concurrency", &workers.to_string()])
+            // Watching the file of the listeners asks for a name; any will do.
+            .args(["--service-node", "breakerbox", "--service-cluster", "breakerbox"])
+            // Envoys with the default would fight over one shared memory segment.
+            .arg("--disable-hot-restart")
+            .args(["--log-level", "warning", "--component-log-level", "wasm:info"])
+            .args(["--log-format", "[%l][%n] %v"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .with_context(|| format!("cannot run {}", binary.display()))?;
+        let watchdog = Watchdog::watch(child.id().context("Envoy ended at once")?)
+            .context("cannot run sh, which watches over Envoy")?;
+        let log = Log::read(child.stderr.take().context("its stderr is a pipe")?);
+
+        let started = wait_until_ready(&mut child, &admin_file).await;
+        let (admin, address) =
+            started.with_context(|| format!("Envoy does not start; its log says\n{}", log.tail()))?;
+        Ok(Self { _watchdog: watchdog, _child: child, admin, address, workers, log, directory })
+    }
+
+    /// Where its first listener listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// A client of its first listener.
+    pub fn client(&self) -> Client {
+        Client::new(self.address)
+    }
+
+    /// A client of its admin interface.
+    pub fn admin(&self) -> Client {
+        self.admin
+    }
+
+    /// What it logged: warnings, and what the filter says.
+    pub fn log(&self) -> &Log {
+        &self.log
+    }
+
+    /// Its counters and gauges.
+    ///
+    /// # Errors
+    /// It is gone; what it logged last is in the error.
+    pub async fn metrics(&self) -> Result<Metrics> {
+        let reply = self.admin.get("/stats/prometheus").await;
+        let reply = reply.with_context(|| format!("Envoy is gone; {}", self.log.tail()))?;
+        Ok(Metrics::parse(&reply.text()))
+    }
+
+    /// Waits until its counters and gauges are as the condition asks for.
+    ///
+    /// # Errors
+    /// They are not in time, or it is gone.
+    pub async fn wait_for_metrics(
+        &self,
+        condition: impl Fn(&Metrics) -> bool,
+        patience: Duration,
+    ) -> Result<Metrics> {
+        let deadline = Instant::now() + patience;
+        loop {
+            let metrics = self.metrics().await?;
+            if condition(&metrics) {
+                return Ok(metrics);
+            }
+            if Instant::now() > deadline {
+                bail!("Envoy's metrics are not as expected within {patience:?}:\n{metrics}");
+            }
+            tokio::time::sleep(POLL).await;
+        }
+    }
+
+    /// One of its counters or gauges under Envoy's own name for it; 0 if there is none.
+    ///
+    /// # Errors
+    /// It is gone.
+    pub async fn stat(&self, name: &str) -> Result<u64> {
+        let stats = self.admin.get("/stats").await?.text();
+        let value = stats.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+        value.map_or(Ok(0), |value| value.parse().with_context(|| format!("{name} is {value}")))
+    }
+}
+
+/// Waits until Envoy serves; returns its admin interface and the address of its first listener.
+async fn wait_until_ready(child: &mut Child, admin_file: &Path) -> Result<(Client, SocketAddr)> {
+    let deadline = Instant::now() + START;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            bail!("it ended with {status}");
+        }
+        // The file appears, empty at first, when the admin interface listens.
+        let address = fs::read_to_string(admin_file).ok().and_then(|text| text.trim().parse().ok());
+        if let Some(admin) = address.map(Client::new)
+            && admin.get("/ready").await.is_ok_and(|reply| reply.status.is_success())
+        {
+            return Ok((admin, first_listener(admin).await?));
+        }
+        if Instant::now() > deadline {
+            bail!("it is not ready after {START:?}");
+        }
+        tokio::time::sleep(POLL).await;
+    }
+}
+
+async fn first_listener(admin: Client) -> Result<SocketAddr> {
+    let listeners: Value = serde_json::from_str(&admin.get("/listeners?format=json").await?.text())?;
+    let socket = &listeners["listener_statuses"][0]["local_address"]["socket_address"];
+    let (Some(ip), Some(port)) = (socket["address"].as_str(), socket["port_value"].as_u64()) else {
+        bail!("it refused the listener, or the configuration has none");
+    };
+    Ok(SocketAddr::new(ip.parse()?, u16::try_from(port)?))
+}
