@@ -156,6 +156,50 @@ async fn an_envoy_that_refuses_its_configuration_says_why() -> Result<()> {
 }
 
 #[tokio::test]
+async fn without_the_filter_envoy_passes_every_kind_of_failure_on() -> Result<()> {
+    const METHOD: &str = "/catalog.Items/List";
+    let mut orders = Upstream::start()?;
+    let catalog = Upstream::start()?;
+    let mut bootstrap = Bootstrap::shipped()?;
+    bootstrap.remove_filter()?;
+    bootstrap.point_cluster_at("orders", orders.address())?;
+    bootstrap.point_cluster_at("catalog", catalog.address())?;
+    bootstrap.use_http2("catalog")?;
+    bootstrap.allow_websocket()?;
+    bootstrap.route("orders")?["route"]["timeout"] = "0.3s".into();
+    let envoy = Envoy::start(&bootstrap, 2).await?;
+    let client = envoy.client();
+
+    let cases = [
+        (Behaviour::from(Answer::Status(500)), 500, false),
+        (Behaviour::from(Answer::CloseBeforeHeaders), 503, false),
+        (Behaviour::hang(), 504, false),
+        (Behaviour::from(Answer::ResetInBody), 200, true),
+        (Behaviour::from(Answer::StallInBody), 200, true),
+        (Behaviour::from(Answer::Status(200)), 200, false),
+    ];
+    for (behaviour, status, cut_short) in cases {
+        orders.on("/orders", behaviour.clone());
+        let reply = client.get("/orders").await?;
+        assert_eq!((reply.status.as_u16(), reply.cut_short), (status, cut_short), "{behaviour:?}");
+    }
+    orders.stop_listening().await;
+    assert_eq!(client.get("/orders").await?.status, 503);
+    orders.listen()?;
+
+    for answer in [Answer::Grpc(14), Answer::GrpcTrailersOnly(14)] {
+        catalog.on(METHOD, answer);
+        let reply = client.grpc(METHOD).await?;
+        assert_eq!((reply.status.as_u16(), reply.header("grpc-status")), (200, Some("14")));
+    }
+
+    orders.on("/orders/live", Answer::Upgrade);
+    let session = client.open(client.websocket_request("/orders/live")?).await?;
+    assert_eq!(session.status(), 101);
+    Ok(())
+}
+
+#[tokio::test]
 async fn envoy_ends_with_the_handle() -> Result<()> {
     let envoy = Envoy::start(&answering(200)?, 1).await?;
     let client = envoy.client();

@@ -92,6 +92,11 @@ impl Client {
         Self { server, patience: Duration::from_secs(20) }
     }
 
+    /// The server's address.
+    pub fn server(&self) -> SocketAddr {
+        self.server
+    }
+
     /// Sends a GET and waits for the whole answer.
     ///
     /// # Errors

@@ -74,6 +74,38 @@ impl Bootstrap {
         Ok(())
     }
 
+    /// Takes the filter out, for a run to compare with.
+    ///
+    /// # Errors
+    /// There is no list of filters to take it from.
+    pub fn remove_filter(&mut self) -> Result<()> {
+        let filters = self.connection_manager()?["http_filters"].as_array_mut();
+        filters.context("there are no http_filters")?.retain(|filter| filter["name"] != FILTER_NAME);
+        Ok(())
+    }
+
+    /// Speaks HTTP/2 to a cluster, as gRPC needs it.
+    ///
+    /// # Errors
+    /// There is no such cluster.
+    pub fn use_http2(&mut self, cluster: &str) -> Result<()> {
+        const OPTIONS: &str = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
+        self.cluster(cluster)?["typed_extension_protocol_options"][OPTIONS] = json!({
+            "@type": format!("type.googleapis.com/{OPTIONS}"),
+            "explicit_http_config": { "http2_protocol_options": {} },
+        });
+        Ok(())
+    }
+
+    /// Lets clients upgrade to websocket.
+    ///
+    /// # Errors
+    /// The first listener is not one for HTTP.
+    pub fn allow_websocket(&mut self) -> Result<()> {
+        self.connection_manager()?["upgrade_configs"] = json!([{ "upgrade_type": "websocket" }]);
+        Ok(())
+    }
+
     /// The filter's `config` in the first listener: `name`, `vm_config`, `configuration` and so on.
     ///
     /// # Errors
