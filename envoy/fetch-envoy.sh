@@ -37,6 +37,6 @@ if [[ ! -x $binary ]]; then
     mv "$fresh/unpacked" "$home"
 fi
 
-"$binary" --version 2>/dev/null | grep -q "/$version/" ||
+[[ $("$binary" --version 2>/dev/null) == */"$version"/* ]] ||
     die "$binary does not run as Envoy $version; remove $home and try again, or set ENVOY=/path/to/envoy"
 echo "$binary"
