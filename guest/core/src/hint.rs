@@ -54,14 +54,14 @@ impl Hint {
     }
 
     /// What a cell says, if its grant is to be believed.
-    pub(crate) fn read(cell: &impl HintCell) -> Option<Self> {
+    pub fn read(cell: &impl HintCell) -> Option<Self> {
         let word = cell.granted();
         let hint = Self { generation: (word >> 1) & ((1 << GENERATION_BITS) - 1), clean: word & 1 == 1 };
         (word != 0 && hint.word(cell.revocations()) == word).then_some(hint)
     }
 
     /// Whether this hint says no more than `truth` allows.
-    pub(crate) fn holds(self, truth: Option<Self>) -> bool {
+    pub fn holds(self, truth: Option<Self>) -> bool {
         truth.is_some_and(|truth| self.generation == truth.generation && (truth.clean || !self.clean))
     }
 }

@@ -20,7 +20,7 @@ const DEFERRED: usize = crate::Settings::MAX_WINDOW_CALLS as usize;
 ///
 /// Every operation is: load, apply, compare-and-set, again on conflict, with a bound. Where the hint says that
 /// a closed breaker would not change, the slot is not even read.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Shared<H> {
     rules: Rules,
     key: Vec<u8>,
@@ -135,7 +135,7 @@ impl<H: HintCell> Shared<H> {
     }
 
     fn record_by_hint(&self, permit: &Permit, outcome: Outcome, now: Mark) -> Option<Receipt> {
-        if outcome == Outcome::Failure || permit.ticket != 0 {
+        if outcome == Outcome::Failure || permit.ticket != 0 || !self.deferred.is_empty() {
             return None;
         }
         let hint = Hint::read(&self.hint).filter(|hint| hint.generation == permit.generation)?;

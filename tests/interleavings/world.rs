@@ -1,0 +1,395 @@
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::rc::Rc;
+use std::time::Duration;
+
+use breakerbox_core::{
+    Deferred, Hint, Mark, Outcome, Permit, Receipt, Rejection, Rule, Rules, Shared, Slot, Snapshot, State,
+    Transition, Update,
+};
+
+use crate::history::{Call, History, Turn};
+use crate::port::{Answer, HintPort, Port, Sabotage, Weather};
+
+type Checked = Result<(), String>;
+
+/// A call that is under way.
+struct Busy {
+    id: u64,
+    call: Started,
+    now: Mark,
+    told: Vec<Answer>,
+    started: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Started {
+    Acquire,
+    Record(Permit, Outcome),
+    Control(Rule),
+    Attach,
+}
+
+enum Finished {
+    Acquired(Update<Result<Permit, Rejection>>),
+    Recorded(Update<Receipt>),
+    Controlled(Update<()>),
+    Attached(Update<Snapshot>),
+}
+
+struct Worker {
+    shared: Shared<HintPort>,
+    busy: Option<Busy>,
+    deferred: VecDeque<Permit>,
+}
+
+/// What the slot allowed to be said of it from one write to the next.
+struct Truth {
+    from: u64,
+    hint: Option<Hint>,
+    /// The call whose write made it so.
+    writer: u64,
+}
+
+/// All workers, their store, and a ledger of what they were answered.
+pub(crate) struct World {
+    port: Rc<Port>,
+    rules: Rules,
+    workers: Vec<Worker>,
+    now: Mark,
+    step: u64,
+    calls: u64,
+    truths: Vec<Truth>,
+    ended: BTreeMap<u64, u64>,
+    permits: Vec<Permit>,
+    tickets: BTreeSet<(u64, u32)>,
+    counted: BTreeMap<u64, u32>,
+    reported: BTreeMap<u64, Transition>,
+    lost: bool,
+}
+
+const START: Mark = Mark::from_millis(1_000_000_000);
+
+impl World {
+    pub(crate) fn run(history: &History, sabotage: Sabotage) -> Checked {
+        let rules = Rules::new(&history.settings).map_err(|problems| format!("{problems:?}"))?;
+        let mut world = Self {
+            port: Port::new(sabotage),
+            rules,
+            workers: vec![],
+            now: START,
+            step: 0,
+            calls: 0,
+            truths: vec![],
+            ended: BTreeMap::new(),
+            permits: vec![],
+            tickets: BTreeSet::new(),
+            counted: BTreeMap::new(),
+            reported: BTreeMap::new(),
+            lost: false,
+        };
+        world.workers = (0..history.workers).map(|_| world.new_worker()).collect();
+        for turn in &history.turns {
+            world.take(*turn)?;
+        }
+        world.come_to_rest()?;
+        world.check_the_books()?;
+        world.recover()
+    }
+
+    fn new_worker(&self) -> Worker {
+        let shared = Shared::new(self.rules.clone(), vec![], HintPort(Rc::clone(&self.port)));
+        Worker { shared, busy: None, deferred: VecDeque::new() }
+    }
+
+    fn take(&mut self, turn: Turn) -> Checked {
+        match turn {
+            Turn::Step { worker, call } => self.step(worker.into(), call, Weather::Fair),
+            Turn::Conflict { worker, call } => self.step(worker.into(), call, Weather::Conflict),
+            Turn::Unavailable { worker, call } => self.step(worker.into(), call, Weather::Unavailable),
+            Turn::Lose { worker } => {
+                self.lost = true;
+                self.workers[usize::from(worker)] = self.new_worker();
+                Ok(())
+            }
+            Turn::Clock { millis } => {
+                let millis = i64::from(millis) * 1_000_000;
+                self.now = Mark::from_nanos(self.now.nanos().saturating_add_signed(millis));
+                Ok(())
+            }
+        }
+    }
+
+    fn start(&mut self, worker: usize, call: Call) {
+        let call = match call {
+            Call::Acquire => Started::Acquire,
+            Call::Control(rule) => Started::Control(rule),
+            Call::Attach => Started::Attach,
+            Call::Record { .. } if self.permits.is_empty() => Started::Acquire,
+            Call::Record { which, outcome } => {
+                Started::Record(self.permits[usize::from(which) % self.permits.len()], outcome)
+            }
+        };
+        self.calls += 1;
+        let busy = Busy { id: self.calls, call, now: self.now, told: vec![], started: self.step };
+        self.workers[worker].busy = Some(busy);
+    }
+
+    fn step(&mut self, worker: usize, call: Call, weather: Weather) -> Checked {
+        self.step += 1;
+        if self.workers[worker].busy.is_none() {
+            self.start(worker, call);
+        }
+        let Some(mut busy) = self.workers[worker].busy.take() else { return Ok(()) };
+        let mut shared = self.workers[worker].shared.clone();
+        let before = self.snapshot();
+        let store = &&*self.port;
+        let (result, wrote) = self.port.run(&mut busy.told, weather, || match busy.call {
+            Started::Acquire => Finished::Acquired(shared.acquire(store, busy.now)),
+            Started::Record(permit, outcome) => {
+                Finished::Recorded(shared.record(store, &permit, outcome, busy.now))
+            }
+            Started::Control(Rule::ForceOpen) => Finished::Controlled(shared.force_open(store, busy.now)),
+            Started::Control(Rule::Disable) => Finished::Controlled(shared.disable(store, busy.now)),
+            Started::Control(_) => Finished::Controlled(shared.reset(store, busy.now)),
+            Started::Attach => Finished::Attached(shared.attach(store, busy.now)),
+        });
+        if wrote {
+            self.check_write(before, busy.id, self.workers[worker].deferred.is_empty())?;
+        }
+        match result {
+            None => self.workers[worker].busy = Some(busy),
+            Some(finished) => {
+                self.workers[worker].shared = shared;
+                self.ended.insert(busy.id, self.step);
+                self.finish(worker, &busy, finished)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn snapshot(&self) -> Option<Snapshot> {
+        let (mut bytes, _) = self.port.shared.borrow().slot.clone()?;
+        Some(Slot::parse(&mut bytes).ok()?.snapshot(&self.rules, self.now))
+    }
+
+    fn hint(&self) -> Option<Hint> {
+        let (mut bytes, _) = self.port.shared.borrow().slot.clone()?;
+        Slot::parse(&mut bytes).ok()?.hint()
+    }
+
+    /// A slot moves only along the table, and never holds more probes than it may.
+    fn check_write(&mut self, before: Option<Snapshot>, writer: u64, alone: bool) -> Checked {
+        let after = self.snapshot().ok_or("a write left bytes that are no slot")?;
+        self.truths.push(Truth { from: self.step, hint: self.hint(), writer });
+        let k = self.rules.settings().half_open_calls;
+        if after.state == State::HalfOpen && after.calls + after.probes_out > k {
+            return Err(format!("{} probes ended and {} are out of {k}", after.calls, after.probes_out));
+        }
+        let Some(before) = before else { return Ok(()) };
+        match after.generation.checked_sub(before.generation) {
+            Some(0) if before.state == after.state => Ok(()),
+            Some(1)
+                if after.last.is_some_and(|last| before.state.next(last.rule, true) == Some(after.state)) =>
+            {
+                Ok(())
+            }
+            Some(2..) if !alone => Ok(()),
+            _ => Err(format!(
+                "generation {} ({:?}) became generation {} ({:?})",
+                before.generation, before.state, after.generation, after.state
+            )),
+        }
+    }
+
+    fn finish(&mut self, worker: usize, busy: &Busy, finished: Finished) -> Checked {
+        let asked_the_store = busy.told.iter().any(|answer| matches!(answer, Answer::Loaded(_)));
+        match finished {
+            Finished::Acquired(update) => {
+                self.settle(worker, update.answer.is_some(), &update.transitions, &update.merged)?;
+                let Some(Ok(permit)) = update.answer else { return Ok(()) };
+                if !asked_the_store {
+                    self.justify(busy, Hint { generation: permit.generation, clean: false })?;
+                }
+                if permit.ticket != 0 && !self.tickets.insert((permit.generation, permit.ticket)) {
+                    return Err(format!("{permit:?} was issued twice"));
+                }
+                self.permits.push(permit);
+            }
+            Finished::Recorded(update) => {
+                self.settle(worker, update.answer.is_some(), &update.transitions, &update.merged)?;
+                let Started::Record(permit, _) = busy.call else { return Ok(()) };
+                match update.answer {
+                    None => self.workers[worker].deferred.push_back(permit),
+                    Some(Receipt::Stale) => {}
+                    Some(receipt) if asked_the_store => self.count(permit, receipt),
+                    Some(receipt) => {
+                        let clean = receipt == Receipt::Counted;
+                        self.justify(busy, Hint { generation: permit.generation, clean })?;
+                    }
+                }
+            }
+            Finished::Controlled(update) => {
+                self.settle(worker, update.answer.is_some(), &update.transitions, &update.merged)?;
+            }
+            Finished::Attached(update) => {
+                self.settle(worker, update.answer.is_some(), &update.transitions, &update.merged)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Books what an update reported beside its answer.
+    fn settle(&mut self, worker: usize, done: bool, moves: &[Transition], merged: &[Deferred]) -> Checked {
+        for transition in moves {
+            if self.reported.insert(transition.generation, *transition).is_some() {
+                return Err(format!("two workers reported the move to generation {}", transition.generation));
+            }
+        }
+        for deferred in merged {
+            let permit = self.workers[worker].deferred.pop_front().ok_or("merged what was never deferred")?;
+            self.count(permit, deferred.receipt);
+        }
+        if done && !self.workers[worker].deferred.is_empty() {
+            return Err("an update left outcomes waiting".into());
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, permit: Permit, receipt: Receipt) {
+        if receipt == Receipt::Counted {
+            *self.counted.entry(permit.generation).or_default() += 1;
+        }
+    }
+
+    /// What a hint answered must have been true at some moment of the call, or have become untrue by a write of
+    /// a call that was not over when this one began: then this one comes first.
+    fn justify(&self, busy: &Busy, claim: Hint) -> Checked {
+        let justified = self.truths.iter().enumerate().any(|(at, truth)| {
+            let ended = self.truths.get(at + 1).and_then(|next| self.ended.get(&next.writer));
+            claim.holds(truth.hint)
+                && truth.from <= self.step
+                && ended.is_none_or(|&ended| ended >= busy.started)
+        });
+        let what = busy.call;
+        justified
+            .then_some(())
+            .ok_or_else(|| format!("{what:?} was answered by a hint that was wrong: {claim:?}"))
+    }
+
+    fn come_to_rest(&mut self) -> Checked {
+        for worker in 0..self.workers.len() {
+            while self.workers[worker].busy.is_some() {
+                self.step(worker, Call::Attach, Weather::Fair)?;
+            }
+        }
+        for worker in 0..self.workers.len() {
+            self.whole(worker, Call::Attach)?;
+        }
+        Ok(())
+    }
+
+    /// A call from its first step to its last.
+    fn whole(&mut self, worker: usize, call: Call) -> Checked {
+        self.step(worker, call, Weather::Fair)?;
+        while self.workers[worker].busy.is_some() {
+            self.step(worker, call, Weather::Fair)?;
+        }
+        Ok(())
+    }
+
+    /// At rest, with no worker lost, every outcome that was answered "counted" is in the slot or in the reason
+    /// of the move that ended its generation, once; and every move was reported.
+    fn check_the_books(&mut self) -> Checked {
+        let now = self.snapshot().ok_or("no slot at rest")?;
+        if let Some(hint) = Hint::read(&HintPort(Rc::clone(&self.port)))
+            && !self.lost
+            && !hint.holds(self.hint())
+        {
+            return Err(format!("at rest the hint says {hint:?} of {:?}", self.hint()));
+        }
+        if self.lost {
+            return Ok(());
+        }
+        if let Some(missing) = (2..=now.generation).find(|generation| !self.reported.contains_key(generation))
+        {
+            return Err(format!("nobody reported the move to generation {missing}"));
+        }
+        let counted = |generation| self.counted.get(&generation).copied().unwrap_or(0);
+        let large = self.rules.settings().window_size == 1000;
+        let books = self
+            .reported
+            .values()
+            .filter(|it| it.from == State::HalfOpen || large && it.from == State::Closed);
+        for ended in books {
+            if counted(ended.generation - 1) != ended.calls {
+                let generation = ended.generation - 1;
+                return Err(format!(
+                    "{} counted in generation {generation}, not so: {ended:?}",
+                    counted(generation)
+                ));
+            }
+        }
+        let open_book = now.state == State::HalfOpen || large && now.state == State::Closed;
+        if open_book && counted(now.generation) != now.calls {
+            return Err(format!("{} counted at rest, not so: {now:?}", counted(now.generation)));
+        }
+        Ok(())
+    }
+
+    /// From any state, with time passing and calls arriving, a healthy upstream closes the breaker, and a hint
+    /// that a lost worker left wrong is put right.
+    fn recover(&mut self) -> Checked {
+        if self.snapshot().is_some_and(|it| matches!(it.state, State::ForcedOpen | State::Disabled)) {
+            self.whole(0, Call::Control(Rule::Reset))?;
+        }
+        // Probes that were admitted end well; those that a lost worker took along only a limit can end.
+        for permit in std::mem::take(&mut self.permits) {
+            self.permits = vec![permit];
+            self.whole(0, Call::Record { which: 0, outcome: Outcome::Success })?;
+        }
+        let stuck_by_design = self.lost && self.rules.settings().max_wait_in_half_open.is_zero();
+        let mut rounds = 0;
+        while self.snapshot().is_some_and(|it| it.state != State::Closed) && !stuck_by_design {
+            rounds += 1;
+            if rounds > 100 {
+                return Err(format!("stuck: {:?}", self.snapshot()));
+            }
+            self.now = self.now.after(Duration::from_millis(60));
+            self.permits.clear();
+            self.whole(rounds % self.workers.len(), Call::Acquire)?;
+            if !self.permits.is_empty() {
+                self.whole(
+                    (rounds + 1) % self.workers.len(),
+                    Call::Record { which: 0, outcome: Outcome::Success },
+                )?;
+            }
+        }
+        let cell = HintPort(Rc::clone(&self.port));
+        let wrong = |world: &Self| Hint::read(&cell).is_some_and(|hint| !hint.holds(world.hint()));
+        if wrong(self) {
+            if !self.lost {
+                return Err("the hint is wrong after recovery".into());
+            }
+            let mut shared = self.workers[0].shared.clone();
+            for _ in 0..=256 {
+                shared = self.acquire_unrecorded(&shared);
+            }
+            if wrong(self) {
+                return Err("the hint stays wrong".into());
+            }
+        }
+        Ok(())
+    }
+
+    /// A call of a worker that only wants to know; its steps come one after the other.
+    fn acquire_unrecorded(&self, shared: &Shared<HintPort>) -> Shared<HintPort> {
+        let mut told = vec![];
+        loop {
+            let mut next = shared.clone();
+            let (done, _) = self.port.run(&mut told, Weather::Fair, || next.acquire(&&*self.port, self.now));
+            if done.is_some() {
+                return next;
+            }
+        }
+    }
+}
