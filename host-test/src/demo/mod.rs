@@ -47,7 +47,7 @@ pub(crate) async fn run(keep: bool) -> Result<()> {
     let mut bootstrap = Bootstrap::shipped()?;
     bootstrap.point_cluster_at(ORDERS, orders.address())?;
     bootstrap.point_cluster_at(CATALOG, catalog.address())?;
-    let half_open_calls = bootstrap.filter()?["configuration"]["value"]["default"]["half_open_calls"]
+    let half_open_calls = bootstrap.filter_configuration()?["default"]["half_open_calls"]
         .as_u64()
         .context("envoy/envoy.yaml does not set half_open_calls")?;
     let envoy = Envoy::start(&bootstrap, WORKERS).await?;

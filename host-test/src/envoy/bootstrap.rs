@@ -65,6 +65,15 @@ impl Bootstrap {
         Ok(())
     }
 
+    /// The filter's own configuration.
+    ///
+    /// # Errors
+    /// The filter is not in the configuration, or has none that is JSON.
+    pub fn filter_configuration(&mut self) -> Result<Value> {
+        let text = self.filter()?["configuration"]["value"].as_str().unwrap_or_default();
+        serde_json::from_str(text).context("the filter's configuration is not JSON")
+    }
+
     /// Loads this wasm file as the filter.
     ///
     /// # Errors
