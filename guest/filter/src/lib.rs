@@ -1,1 +1,46 @@
-//! Placeholder.
+//! breakerbox as an HTTP filter for Envoy and other proxy-wasm hosts.
+//!
+//! A breaker stands before each route (or cluster). Its slot lies in the proxy's shared data, so all workers see
+//! one breaker; beside it stands a hint of two gauges, so that a call through a healthy breaker reads neither.
+//! The rules of breakers are `breakerbox-core`'s; what is here turns requests into calls of it, and what it
+//! answers into replies, metrics and log lines.
+//!
+//! - [`root`]: the plugin in one worker's VM: configuration, ticks.
+//! - [`request`]: one request, from its headers to its log entry.
+//! - [`guards`], [`guard`]: the breakers that this VM has met.
+//! - [`outcome`]: what happened to a request, and what that means for its breaker.
+//! - [`hostcalls`]: the only place that talks to the proxy, and the only one with `unsafe`.
+
+#![deny(unsafe_code)]
+// Nothing is public but `_initialize`, which the SDK's macro writes.
+#![allow(missing_docs)]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+mod guard;
+mod guards;
+mod hint;
+#[allow(unsafe_code)]
+mod hostcalls;
+mod id;
+mod metrics;
+mod outcome;
+mod reply;
+mod request;
+mod revision;
+mod root;
+mod store;
+
+proxy_wasm::main! {{
+    // Nothing is logged through the SDK; this is for its panic hook, which tells the proxy's log what went wrong.
+    proxy_wasm::set_log_level(proxy_wasm::types::LogLevel::Critical);
+    proxy_wasm::set_root_context(|_| Box::new(root::Root::default()));
+}}

@@ -1,0 +1,165 @@
+use std::cell::RefCell;
+
+use breakerbox_core::{Mark, Outcome, Permit, Rejection, Rules, Shared, State, Update};
+
+use crate::hint::GaugeHint;
+use crate::hostcalls::{self, Level};
+use crate::id::Id;
+use crate::metrics::Metrics;
+use crate::store::SharedData;
+
+/// How often the state gauge is set before another worker's moves are left to that worker.
+const GAUGE_ATTEMPTS: u32 = 8;
+
+/// One breaker as this VM sees it.
+#[derive(Debug)]
+pub(crate) struct Guard {
+    id: Id,
+    metrics: Metrics,
+    detects_slow_calls: bool,
+    // Borrowed within single methods here, none of which calls another that borrows.
+    shared: RefCell<Shared<GaugeHint>>,
+}
+
+/// What a breaker says to a request.
+pub(crate) enum Decision {
+    Admitted(Permit),
+    Rejected(Rejection),
+    /// Shared data is out of order, and a breaker's own trouble must not stop traffic.
+    Unguarded,
+}
+
+impl Guard {
+    /// The breaker `id` among the plugins of `vm`, created if this is the first worker to meet it. A hint that
+    /// was left by an earlier life is put right here, before any call relies on it.
+    pub(crate) fn attach(id: Id, rules: Rules, vm: &str) -> Self {
+        let hint = GaugeHint::new(vm, &id.label);
+        let guard = Self {
+            metrics: Metrics::define(&id.label),
+            detects_slow_calls: !rules.settings().slow_call_duration.is_zero(),
+            shared: RefCell::new(Shared::new(rules, SharedData::slot_key(&id.name), hint)),
+            id,
+        };
+        guard.update();
+        guard
+    }
+
+    pub(crate) fn id(&self) -> &Id {
+        &self.id
+    }
+
+    /// Whether the duration of calls matters at all.
+    pub(crate) fn detects_slow_calls(&self) -> bool {
+        self.detects_slow_calls
+    }
+
+    /// Asks for a permit. While the hint says closed this is two gauges and the clock.
+    pub(crate) fn acquire(&self) -> Decision {
+        let now = hostcalls::now();
+        let mut shared = self.shared.borrow_mut();
+        let update = shared.acquire(&SharedData, now);
+        self.report(&shared, &update, now);
+        match update.answer {
+            Some(Ok(permit)) => Decision::Admitted(permit),
+            Some(Err(rejection)) => {
+                self.metrics.count_rejection(rejection.reason);
+                Decision::Rejected(rejection)
+            }
+            None => Decision::Unguarded,
+        }
+    }
+
+    /// Ends a call whose response began at `answered_at`, or never. While the hint says clean, a success is two
+    /// gauges, the clock and a counter.
+    pub(crate) fn record(&self, permit: &Permit, outcome: Outcome, answered_at: Option<Mark>) {
+        let now = hostcalls::now();
+        let permit = Permit { admitted_at: as_if_admitted(permit.admitted_at, answered_at, now), ..*permit };
+        let mut shared = self.shared.borrow_mut();
+        let update = shared.record(&SharedData, &permit, outcome, now);
+        self.report(&shared, &update, now);
+        // An outcome that has to wait is counted when it is merged.
+        if let Some(receipt) = update.answer {
+            self.metrics.count_call(outcome, receipt);
+        }
+    }
+
+    /// Stores the outcomes that wait here, if any.
+    pub(crate) fn flush(&self) {
+        if self.shared.borrow().deferred() > 0 {
+            self.update();
+        }
+    }
+
+    fn update(&self) {
+        let now = hostcalls::now();
+        let mut shared = self.shared.borrow_mut();
+        let update = shared.attach(&SharedData, now);
+        self.report(&shared, &update, now);
+        if let Some(snapshot) = update.answer {
+            self.show_state(&shared, snapshot.state, now);
+        }
+    }
+
+    /// Tells of what an operation did besides answering.
+    fn report<T>(&self, shared: &Shared<GaugeHint>, update: &Update<T>, now: Mark) {
+        for deferred in &update.merged {
+            self.metrics.count_call(deferred.outcome, deferred.receipt);
+        }
+        if let Some(fault) = update.replaced {
+            let line =
+                format!("breakerbox: {} began afresh: its stored state was no slot: {fault}", self.id.json);
+            hostcalls::log(Level::Warn, &line);
+        }
+        for transition in &update.transitions {
+            hostcalls::log(Level::Info, &format!("breakerbox: {} {transition}", self.id.json));
+            self.metrics.count_transition(transition);
+        }
+        if let Some(last) = update.transitions.last() {
+            self.show_state(shared, last.to, now);
+        }
+    }
+
+    /// Sets the state gauge. Another worker may make the next move and set the gauge before this one gets to it,
+    /// so each looks at the slot after it set the gauge: the last to set it has seen that it is right.
+    fn show_state(&self, shared: &Shared<GaugeHint>, state: State, now: Mark) {
+        let mut state = state;
+        for _ in 0..GAUGE_ATTEMPTS {
+            self.metrics.set_state(state);
+            match shared.snapshot(&SharedData, now) {
+                Some(snapshot) if snapshot.state != state => state = snapshot.state,
+                _ => return,
+            }
+        }
+    }
+}
+
+/// A call is slow by the time that its response took to begin, but recorded when it is over. So that both hold,
+/// its admission is moved to where a call of that duration would have begun.
+fn as_if_admitted(admitted_at: Mark, answered_at: Option<Mark>, now: Mark) -> Mark {
+    let duration = answered_at.unwrap_or(now).since(admitted_at);
+    let nanos = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+    Mark::from_nanos(now.nanos().saturating_sub(nanos))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use breakerbox_core::Mark;
+
+    use super::as_if_admitted;
+
+    #[test]
+    fn the_body_is_not_part_of_a_calls_duration() {
+        let (admitted, answered, over) =
+            (Mark::from_millis(1000), Mark::from_millis(1200), Mark::from_millis(9000));
+        let shifted = as_if_admitted(admitted, Some(answered), over);
+        assert_eq!(over.since(shifted), Duration::from_millis(200));
+    }
+
+    #[test]
+    fn a_call_without_a_response_lasts_until_it_is_over() {
+        let (admitted, over) = (Mark::from_millis(1000), Mark::from_millis(9000));
+        assert_eq!(as_if_admitted(admitted, None, over), admitted);
+    }
+}

@@ -1,0 +1,88 @@
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use breakerbox_config::{FilterConfig, Per};
+
+use crate::guard::Guard;
+use crate::hostcalls::{self, Level};
+use crate::id::Id;
+use crate::metrics::Counter;
+
+/// As many breakers are kept. Ids come from the proxy's configuration, but nothing here may grow without a bound.
+const MAX_BREAKERS: usize = 1_000;
+
+/// The breakers that this VM has met under one configuration.
+pub(crate) struct Guards {
+    config: FilterConfig,
+    revision: u32,
+    vm: String,
+    unguarded: Counter,
+    by_id: RefCell<BTreeMap<Vec<u8>, Rc<Guard>>>,
+    overflowed: Cell<bool>,
+}
+
+impl Guards {
+    /// No breakers yet, for the plugins of `vm` (its label), under the given edition of the configuration.
+    pub(crate) fn new(config: FilterConfig, revision: u32, vm: String) -> Self {
+        Self {
+            config,
+            revision,
+            vm,
+            unguarded: Counter::define("breakerbox_unguarded_calls"),
+            by_id: RefCell::default(),
+            overflowed: Cell::new(false),
+        }
+    }
+
+    /// The breaker of the current request; `None` if it has none, which is counted.
+    pub(crate) fn of_request(&self) -> Option<Rc<Guard>> {
+        let guard = self.id_of_request().and_then(|id| self.get(&id));
+        if guard.is_none() {
+            self.count_unguarded();
+        }
+        guard
+    }
+
+    /// Counts a request that passes without a breaker's word.
+    pub(crate) fn count_unguarded(&self) {
+        self.unguarded.increment();
+    }
+
+    /// Stores what waits in this VM.
+    pub(crate) fn flush(&self) {
+        for guard in self.by_id.borrow().values() {
+            guard.flush();
+        }
+    }
+
+    /// One of the three reads of a healthy request that return bytes: nothing else tells which breaker it needs.
+    fn id_of_request(&self) -> Option<Vec<u8>> {
+        let path = match self.config.per {
+            Per::Route => "xds\0route_name",
+            Per::Cluster => "xds\0cluster_name",
+        };
+        hostcalls::property(path).filter(|id| !id.is_empty())
+    }
+
+    fn get(&self, bytes: &[u8]) -> Option<Rc<Guard>> {
+        let mut by_id = self.by_id.borrow_mut();
+        if let Some(guard) = by_id.get(bytes) {
+            return Some(Rc::clone(guard));
+        }
+        if by_id.len() >= MAX_BREAKERS {
+            if !self.overflowed.replace(true) {
+                let line = format!(
+                    "breakerbox: there are {MAX_BREAKERS} breakers; calls that need others are not guarded"
+                );
+                hostcalls::log(Level::Warn, &line);
+            }
+            return None;
+        }
+        let id = Id::new(bytes);
+        let rules = self.config.rules_for(&id.name).clone().at_revision(self.revision);
+        let guard = Rc::new(Guard::attach(id, rules, &self.vm));
+        by_id.insert(bytes.to_vec(), Rc::clone(&guard));
+        Some(guard)
+    }
+}

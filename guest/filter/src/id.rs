@@ -1,0 +1,66 @@
+use std::fmt::Write;
+
+/// Which breaker: a route's or cluster's name, and the forms in which it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Id {
+    /// The name. Bytes that are not UTF-8 are percent-escaped.
+    pub(crate) name: String,
+    /// The name as a value within a metric's name.
+    pub(crate) label: String,
+    /// The name as a JSON string, quotes included.
+    pub(crate) json: String,
+}
+
+impl Id {
+    pub(crate) fn new(bytes: &[u8]) -> Self {
+        let name = match str::from_utf8(bytes) {
+            Ok(name) => name.to_owned(),
+            Err(_) => escape(bytes),
+        };
+        let label = escape(name.as_bytes());
+        // A string always has a JSON form.
+        let json = serde_json::to_string(&name).unwrap_or_default();
+        Self { name, label, json }
+    }
+}
+
+/// Percent-escapes what would end a label early, be mistaken for an escape, or not survive in a metric's name.
+/// Dots and slashes stay: the brackets around a label keep them together.
+pub(crate) fn escape(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len()), |mut label, &byte| {
+        match byte {
+            b'[' | b']' | b'%' | 0..=0x1f | 0x7f.. => {
+                // Writing to a string does not fail.
+                let _ = write!(label, "%{byte:02X}");
+            }
+            _ => label.push(char::from(byte)),
+        }
+        label
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Id;
+
+    #[test]
+    fn an_ordinary_name_is_its_own_label() {
+        let id = Id::new(b"httproute/shop/orders.v1/rule:0");
+        assert_eq!(id.name, "httproute/shop/orders.v1/rule:0");
+        assert_eq!(id.label, id.name);
+        assert_eq!(id.json, r#""httproute/shop/orders.v1/rule:0""#);
+    }
+
+    #[test]
+    fn a_label_holds_no_brackets_controls_or_bytes_beyond_ascii() {
+        assert_eq!(Id::new(b"a[0]=100%\n\x7f").label, "a%5B0%5D=100%25%0A%7F");
+        assert_eq!(Id::new("für".as_bytes()).label, "f%C3%BCr");
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_still_give_a_name() {
+        let id = Id::new(b"\xff\"x");
+        assert_eq!(id.name, "%FF\"x");
+        assert_eq!(id.json, r#""%FF\"x""#);
+    }
+}
