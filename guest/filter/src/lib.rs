@@ -25,6 +25,7 @@
     )
 )]
 
+mod configuration;
 mod guard;
 mod guards;
 mod hint;

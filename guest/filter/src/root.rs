@@ -4,6 +4,7 @@ use breakerbox_config::Per;
 use proxy_wasm::traits::{Context, HttpContext, RootContext};
 use proxy_wasm::types::ContextType;
 
+use crate::configuration;
 use crate::guards::Guards;
 use crate::hostcalls::{self, Level};
 use crate::id;
@@ -25,11 +26,11 @@ impl Context for Root {}
 impl RootContext for Root {
     fn on_configure(&mut self, size: usize) -> bool {
         let bytes = hostcalls::plugin_configuration(size).unwrap_or_default();
-        let Ok(text) = str::from_utf8(&bytes) else {
-            hostcalls::log(Level::Error, "breakerbox: configuration refused: it is not UTF-8");
+        let Some(text) = configuration::text(&bytes) else {
+            hostcalls::log(Level::Error, "breakerbox: configuration refused: it is not text");
             return false;
         };
-        let config = match breakerbox_config::filter(text) {
+        let config = match breakerbox_config::filter(&text) {
             Ok(config) => config,
             Err(problems) => {
                 for problem in problems.0 {
