@@ -1,30 +1,62 @@
-use alloc::collections::BTreeMap;
+use alloc::collections::BTreeSet;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::time::Duration;
 
 use breakerbox_core::{Rules, Settings};
 
-use crate::keys::{FILTER_KEYS, KEYS};
+use crate::breakers::Guarded;
+use crate::filter_keys::{CONFIG_KEYS, ENTRY_KEYS, FILTER_KEYS};
+use crate::inherit::Configs;
+use crate::policy::Draft;
 use crate::report::Report;
-use crate::settings::{check, parse, read_settings};
-use crate::table::At;
-use crate::{Per, Problems};
+use crate::settings::parse;
+use crate::table::{At, Table};
+use crate::value::check_name;
+use crate::{Breakers, Code, OnRejection, Per, Policy, Problems, Role, Warning};
+
+/// Entries that `breakers` may have.
+const MOST_ENTRIES: usize = 10_000;
 
 /// The Envoy filter's configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilterConfig {
     /// What has a breaker of its own.
     pub per: Per,
-    /// The rules of every breaker that `breakers` does not name.
-    pub default: Rules,
-    /// Exceptions by id.
-    pub breakers: BTreeMap<String, Rules>,
+    /// The policy of every id that `breakers` does not cover.
+    pub default: Policy,
+    /// The exceptions.
+    pub breakers: Breakers,
+    /// As many breakers may exist, 1 to 100,000; requests that would need more pass unguarded.
+    pub max_breakers: u32,
+    /// What this filter does.
+    pub role: Role,
+    /// What is legal but odd.
+    pub warnings: Vec<Warning>,
 }
 
 impl FilterConfig {
-    /// The rules of the breaker `id`.
-    pub fn rules_for(&self, id: &str) -> &Rules {
+    /// The policy of an id.
+    pub fn policy_for(&self, id: &str) -> &Policy {
         self.breakers.get(id).unwrap_or(&self.default)
+    }
+
+    /// The rules of the breaker that guards an id.
+    pub fn rules_for(&self, id: &str) -> &Rules {
+        &self.policy_for(id).rules
+    }
+
+    /// The names of the headers that fallbacks set, in lower case: a client's own copies are not to be believed.
+    pub fn fallback_headers(&self) -> BTreeSet<&str> {
+        let headers = |policy| match policy {
+            &Policy { on_rejection: OnRejection::Fallback(ref headers), .. } => headers.as_slice(),
+            _ => &[],
+        };
+        self.policies().flat_map(headers).map(|header| header.name()).collect()
+    }
+
+    fn policies(&self) -> impl Iterator<Item = &Policy> {
+        core::iter::once(&self.default).chain(self.breakers.policies())
     }
 }
 
@@ -46,27 +78,59 @@ pub fn filter(json: &str) -> Result<FilterConfig, Problems> {
         let at = At { path: String::new(), limits: "an object", value: &value };
         read(&at, &mut report)
     });
-    report.finish(config)
+    let (config, warnings) = report.finish(config)?;
+    Ok(FilterConfig { warnings, ..config })
 }
 
 fn read(at: &At<'_>, report: &mut Report) -> Option<FilterConfig> {
     let table = at.table(&[FILTER_KEYS], report)?;
     let mut per = Per::default();
     table.read("per", Per::read, report, &mut per);
-    let defaults = filter_defaults();
-    let base = match table.get("default").and_then(|at| at.table(&[KEYS], report)) {
-        Some(table) => read_settings(&table, &defaults, report),
-        None => defaults,
-    };
-    let default = check("default", &base, None, report);
-    let mut breakers = BTreeMap::new();
-    let entries = table.get("breakers").and_then(|at| at.entries("an object of settings", report));
-    for (id, at) in entries.unwrap_or_default() {
-        let Some(table) = at.table(&[KEYS], report) else { continue };
-        let settings = read_settings(&table, &base, report);
-        if let Some(rules) = check(&at.path, &settings, Some(&base), report) {
-            breakers.insert(id.into(), rules);
+    let mut max_breakers = 1_000;
+    let range = |at: &At<'_>, report: &mut Report| at.number_in(1..=100_000, report);
+    table.read("max_breakers", range, report, &mut max_breakers);
+    let role = Role::read(&table, report);
+
+    let mut default = Draft::new(filter_defaults());
+    if let Some(table) = table.get("default").and_then(|at| at.table(&Draft::KEYS, report)) {
+        default = default.refine(&table, report);
+    }
+    let policy = default.check("default", None, report);
+    let configs = Configs::read(table.get("configs"), default, report);
+    let breakers = read_breakers(&table, &configs, report);
+
+    let config = FilterConfig { per, default: policy?, breakers, max_breakers, role, warnings: Vec::new() };
+    if config.per == Per::UpstreamHost && !config.fallback_headers().is_empty() {
+        let message = "excludes `fallback`: once there is an upstream host no other route can be chosen; \
+                       use `reject`, or another `per`";
+        report.problem("per", Code::Conflict, message);
+    }
+    Some(config)
+}
+
+fn read_breakers(table: &Table<'_>, configs: &Configs<'_>, report: &mut Report) -> Breakers {
+    let entries = table.get("breakers").and_then(|at| {
+        let entries = at.entries("an object of settings", report)?;
+        at.limit(entries.len(), MOST_ENTRIES, report).then_some(entries)
+    });
+    let [settings, policy] = Draft::KEYS;
+    let keys = [settings, policy, CONFIG_KEYS, ENTRY_KEYS];
+    let mut guarded = Vec::new();
+    let mut used = Vec::new();
+    for (key, at) in entries.unwrap_or_default() {
+        if !check_name(key, &at.path, report) {
+            continue;
+        }
+        let Some(table) = at.table(&keys, report) else { continue };
+        let base = configs.base_name(&table, report);
+        used.extend(base);
+        let base = configs.draft(base);
+        let breaker = table.get("breaker").and_then(|at| at.name(report)).map(String::from);
+        let policy = base.refine(&table, report).check(&at.path, Some(base), report);
+        if let Some(policy) = policy {
+            guarded.push(Guarded { key: key.into(), path: at.path, policy: Policy { breaker, ..policy } });
         }
     }
-    Some(FilterConfig { per, default: default?, breakers })
+    configs.warn_of_unused(used, report);
+    Breakers::new(guarded, report)
 }

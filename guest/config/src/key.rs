@@ -18,6 +18,17 @@ impl Key {
     }
 }
 
+/// The keys of one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Section {
+    /// A heading.
+    pub title: &'static str,
+    /// Where the keys stand, to follow "in".
+    pub place: &'static str,
+    /// The keys.
+    pub keys: &'static [Key],
+}
+
 fn is_kebab(given: &str, name: &str) -> bool {
     given.bytes().eq(name.bytes().map(|b| if b == b'_' { b'-' } else { b }))
 }

@@ -1,9 +1,41 @@
-use crate::Key;
+use crate::filter_keys::{CONFIG_KEYS, ENTRY_KEYS, FALLBACK_KEYS, FILTER_KEYS, POLICY_KEYS, REJECT_KEYS};
+use crate::{Key, Section};
 
 const DURATION: &str = "a duration up to 8760h, such as 250ms, 30s, 5m or 1h";
 
-/// Every setting of a breaker, in the order of the documentation. The one table: reading, suggestions and the
-/// documentation come from it.
+/// Every key there is, in the order of the documentation.
+pub const SECTIONS: &[Section] = &[
+    Section {
+        title: "Settings of a breaker",
+        place: "`default`, or an entry of `configs` or `breakers`",
+        keys: KEYS,
+    },
+    Section { title: "Back-off", place: "`open_backoff`", keys: BACKOFF_KEYS },
+    Section {
+        title: "The Envoy filter",
+        place: "the top level of the filter's configuration",
+        keys: FILTER_KEYS,
+    },
+    Section {
+        title: "Classification and rejection (Envoy filter)",
+        place: "the filter's `default`, or an entry of its `configs` or `breakers`",
+        keys: POLICY_KEYS,
+    },
+    Section {
+        title: "Inheritance (Envoy filter)",
+        place: "an entry of the filter's `configs` or `breakers`",
+        keys: CONFIG_KEYS,
+    },
+    Section {
+        title: "Sharing (Envoy filter)",
+        place: "an entry of the filter's `breakers`",
+        keys: ENTRY_KEYS,
+    },
+    Section { title: "Rejections (Envoy filter)", place: "`reject`", keys: REJECT_KEYS },
+    Section { title: "Fallbacks (Envoy filter)", place: "`fallback`", keys: FALLBACK_KEYS },
+];
+
+/// Every setting of a breaker, in the order of the documentation.
 pub const KEYS: &[Key] = &[
     Key {
         name: "window_type",
@@ -110,27 +142,5 @@ pub const BACKOFF_KEYS: &[Key] = &[
         default: "none",
         limits: "a duration from wait_in_open up to 8760h",
         meaning: "The longest wait, before jitter.",
-    },
-];
-
-/// The keys of the Envoy filter's configuration.
-pub const FILTER_KEYS: &[Key] = &[
-    Key {
-        name: "per",
-        default: "route",
-        limits: "route or cluster",
-        meaning: "What has a breaker of its own.",
-    },
-    Key {
-        name: "default",
-        default: "{}",
-        limits: "an object of settings",
-        meaning: "The settings of every breaker that `breakers` does not name.",
-    },
-    Key {
-        name: "breakers",
-        default: "{}",
-        limits: "an object of settings objects, {ID: {…}}",
-        meaning: "Exceptions by id; keys that are missing have the value they have in `default`.",
     },
 ];

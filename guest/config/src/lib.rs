@@ -31,23 +31,53 @@
 
 extern crate alloc;
 
+mod breakers;
+mod cause;
 mod duration;
 mod filter;
+mod filter_keys;
+mod grpc;
+mod header;
+mod inherit;
 mod json;
 mod key;
 mod keys;
+mod matches;
+mod odd;
+mod outcomes;
+mod pattern;
 mod per;
+mod policy;
 mod problem;
+mod reject;
+mod rejection;
 mod report;
+mod role;
 mod settings;
 mod suggest;
 mod table;
 mod text;
 mod value;
+mod warning;
 
+pub use breakers::Breakers;
+pub use cause::Cause;
 pub use filter::{FilterConfig, filter, filter_defaults};
-pub use key::Key;
-pub use keys::{BACKOFF_KEYS, FILTER_KEYS, KEYS};
-pub use per::Per;
+pub use filter_keys::{CONFIG_KEYS, ENTRY_KEYS, FALLBACK_KEYS, FILTER_KEYS, POLICY_KEYS, REJECT_KEYS};
+pub use grpc::GrpcStatus;
+pub use header::Header;
+pub use key::{Key, Section};
+pub use keys::{BACKOFF_KEYS, KEYS, SECTIONS};
+pub use outcomes::{Ending, Outcomes};
+pub use pattern::Pattern;
+pub use per::{Per, path_prefix};
+pub use policy::{Mode, Moment, Policy};
 pub use problem::{Code, Problem, Problems};
+pub use reject::{Body, Reject, RetryAfter};
+pub use rejection::OnRejection;
+pub use role::{Role, Token};
 pub use settings::settings;
+pub use warning::{Oddity, Warning};
+
+/// The longest id, pattern or name, in bytes.
+pub const MAX_ID_BYTES: usize = 256;

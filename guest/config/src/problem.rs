@@ -26,9 +26,41 @@ pub enum Code {
     BadDuration,
     /// Two settings exclude each other.
     Conflict,
+    /// A name that nothing else in the configuration has.
+    UnknownName,
+    /// A name, id or token that is empty, too long or holds characters that it must not.
+    BadName,
+    /// A header that is not valid or not for this place.
+    BadHeader,
+    /// More entries than there may be.
+    TooMany,
+    /// A `base` that leads back to itself.
+    BaseCycle,
+    /// Entries that share a breaker have different settings.
+    SharedBreakerDiffers,
 }
 
 impl Code {
+    /// Every code, in the order of the documentation.
+    pub const ALL: [Self; 16] = [
+        Self::BadJson,
+        Self::WrongType,
+        Self::UnknownKey,
+        Self::DuplicateKey,
+        Self::MissingKey,
+        Self::UnknownValue,
+        Self::OutOfRange,
+        Self::BadNumber,
+        Self::BadDuration,
+        Self::Conflict,
+        Self::UnknownName,
+        Self::BadName,
+        Self::BadHeader,
+        Self::TooMany,
+        Self::BaseCycle,
+        Self::SharedBreakerDiffers,
+    ];
+
     /// The code's name, which does not change between releases.
     pub const fn name(self) -> &'static str {
         match self {
@@ -42,6 +74,34 @@ impl Code {
             Self::BadNumber => "bad_number",
             Self::BadDuration => "bad_duration",
             Self::Conflict => "conflict",
+            Self::UnknownName => "unknown_name",
+            Self::BadName => "bad_name",
+            Self::BadHeader => "bad_header",
+            Self::TooMany => "too_many",
+            Self::BaseCycle => "base_cycle",
+            Self::SharedBreakerDiffers => "shared_breaker_differs",
+        }
+    }
+
+    /// What the code means, in one sentence for the documentation.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::BadJson => "The configuration is not JSON.",
+            Self::WrongType => "The key needs a value of another type.",
+            Self::UnknownKey => "There is no such key here.",
+            Self::DuplicateKey => "A key is given twice, perhaps in two spellings.",
+            Self::MissingKey => "A key is missing that its neighbours need.",
+            Self::UnknownValue => "The value is none of those possible.",
+            Self::OutOfRange => "A number, percentage, status or duration is outside its limits.",
+            Self::BadNumber => "The number is not whole, or has more decimals than are kept.",
+            Self::BadDuration => "Not a duration, or a number without its unit.",
+            Self::Conflict => "Two settings exclude each other.",
+            Self::UnknownName => "A `base` names a configuration that does not exist.",
+            Self::BadName => "A name, id or token is empty, too long, or holds characters that it must not.",
+            Self::BadHeader => "A header is not valid, or is set by another key or by the proxy.",
+            Self::TooMany => "There are more entries than there may be.",
+            Self::BaseCycle => "A `base` leads back to itself.",
+            Self::SharedBreakerDiffers => "Entries that share a breaker resolve to different settings.",
         }
     }
 }

@@ -1,12 +1,13 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::{Code, Problem, Problems};
+use crate::{Code, Oddity, Problem, Problems, Warning};
 
-/// What has been found wrong so far. Reading goes on after a problem, so that all are reported at once.
+/// What has been found wrong or odd so far. Reading goes on after a problem, so that all are reported at once.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     problems: Vec<Problem>,
+    warnings: Vec<Warning>,
 }
 
 impl Report {
@@ -15,10 +16,15 @@ impl Report {
         self.problems.push(Problem { path: path.into(), code, message: message.into() });
     }
 
-    /// What was read, if nothing was wrong with it. Whoever reads nothing has said why.
-    pub(crate) fn finish<T>(self, read: Option<T>) -> Result<T, Problems> {
+    /// Notes something odd.
+    pub(crate) fn warning(&mut self, path: &str, oddity: Oddity, message: impl Into<String>) {
+        self.warnings.push(Warning { path: path.into(), oddity, message: message.into() });
+    }
+
+    /// What was read and what is odd about it, if nothing was wrong. Whoever reads nothing has said why.
+    pub(crate) fn finish<T>(self, read: Option<T>) -> Result<(T, Vec<Warning>), Problems> {
         match read {
-            Some(read) if self.problems.is_empty() => Ok(read),
+            Some(read) if self.problems.is_empty() => Ok((read, self.warnings)),
             _ => Err(Problems(self.problems)),
         }
     }

@@ -22,7 +22,7 @@ pub fn settings(json: &str, base: &Settings) -> Result<Rules, Problems> {
         let settings = read_settings(&table, base, &mut report);
         check("", &settings, None, &mut report)
     });
-    report.finish(rules)
+    report.finish(rules).map(|(rules, _)| rules)
 }
 
 /// The document, if it is JSON.

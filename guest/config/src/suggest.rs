@@ -21,12 +21,13 @@ fn nearest<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> Option<
     let mut by_words: Option<(usize, &str)> = None;
     let mut by_typing: Option<(usize, &str)> = None;
     for name in names {
-        let words = name.split('_').count();
-        let contained = words > 1 && name.split('_').all(|word| given_words.contains(&word));
+        let lower = snake(name);
+        let words = lower.split('_').count();
+        let contained = words > 1 && lower.split('_').all(|word| given_words.contains(&word));
         if contained && by_words.is_none_or(|(most, _)| words > most) {
             by_words = Some((words, name));
         }
-        let mistakes = distance(&given, name);
+        let mistakes = distance(&given, &lower);
         if mistakes <= (name.len() / 3).max(1) && by_typing.is_none_or(|(least, _)| mistakes < least) {
             by_typing = Some((mistakes, name));
         }
@@ -107,6 +108,7 @@ mod tests {
         assert_eq!(nearest("WINDOW_SIZE", NAMES), Some("window_size"));
         assert_eq!(nearest("wiat_in_open", NAMES), Some("wait_in_open"));
         assert_eq!(nearest("colour", NAMES), None);
+        assert_eq!(nearest("unavailble", ["UNAVAILABLE", "UNKNOWN"]), Some("UNAVAILABLE"));
         assert_eq!(nearest(&"window_size".repeat(1000), NAMES), None);
     }
 

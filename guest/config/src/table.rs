@@ -3,6 +3,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::json::Json;
+use crate::keys::SECTIONS;
 use crate::report::Report;
 use crate::suggest::did_you_mean;
 use crate::text::{below, quoted};
@@ -42,6 +43,25 @@ impl<'a> At<'a> {
         Some(entries)
     }
 
+    /// Whether `count` entries are not more than `most`; if they are, that is reported.
+    pub(crate) fn limit(&self, count: usize, most: usize, report: &mut Report) -> bool {
+        if count > most {
+            let message = format!("{count} entries are too many: give at most {most}");
+            report.problem(&self.path, Code::TooMany, message);
+        }
+        count <= most
+    }
+
+    /// The items of a list; `limits` says what each may be.
+    pub(crate) fn items(&self, limits: &'a str, report: &mut Report) -> Option<Vec<At<'a>>> {
+        let Json::List(items) = self.value else {
+            self.refuse(Code::WrongType, "is not a list", report);
+            return None;
+        };
+        let at = |(nth, value)| At { path: format!("{}[{nth}]", self.path), limits, value };
+        Some(items.iter().enumerate().map(at).collect())
+    }
+
     /// The object as a table of the keys in `known`.
     pub(crate) fn table(&self, known: &[&'static [Key]], report: &mut Report) -> Option<Table<'a>> {
         let Json::Object(given) = self.value else {
@@ -52,9 +72,7 @@ impl<'a> At<'a> {
         for (spelling, value) in given {
             let path = below(&self.path, spelling);
             let Some(key) = known.iter().copied().flatten().find(|key| key.is_spelled(spelling)) else {
-                let names = known.iter().copied().flatten().map(|key| key.name);
-                let hint = did_you_mean(spelling, names);
-                report.problem(&path, Code::UnknownKey, format!("unknown key{hint}"));
+                report.problem(&path, Code::UnknownKey, format!("unknown key{}", hint(spelling, known)));
                 continue;
             };
             if let Some(first) = table.field(key.name) {
@@ -70,6 +88,15 @@ impl<'a> At<'a> {
             table.fields.push(Field { key, spelling, at });
         }
         Some(table)
+    }
+}
+
+/// Where a key belongs that is known elsewhere, or what was perhaps meant.
+fn hint(spelling: &str, known: &[&'static [Key]]) -> String {
+    let elsewhere = SECTIONS.iter().find(|section| section.keys.iter().any(|key| key.is_spelled(spelling)));
+    match elsewhere {
+        Some(section) => format!("; it belongs in {}", section.place),
+        None => did_you_mean(spelling, known.iter().copied().flatten().map(|key| key.name)),
     }
 }
 

@@ -1,14 +1,16 @@
 use alloc::format;
+use core::ops::RangeInclusive;
 use core::time::Duration;
 
 use breakerbox_core::Hundredths;
 
-use crate::Code;
 use crate::duration;
 use crate::json::Json;
 use crate::report::Report;
 use crate::suggest::did_you_mean;
 use crate::table::At;
+use crate::text::quoted;
+use crate::{Code, MAX_ID_BYTES};
 
 impl<'a> At<'a> {
     /// `true` or `false`, also in quotes.
@@ -42,6 +44,16 @@ impl<'a> At<'a> {
             return None;
         }
         Some(whole)
+    }
+
+    /// A whole number within limits.
+    pub(crate) fn number_in(&self, range: RangeInclusive<u32>, report: &mut Report) -> Option<u32> {
+        let number = self.whole_number(report)?;
+        if !range.contains(&number) {
+            self.refuse(Code::OutOfRange, "is out of range", report);
+            return None;
+        }
+        Some(number)
     }
 
     /// A number with at most two decimals.
@@ -88,6 +100,12 @@ impl<'a> At<'a> {
         None
     }
 
+    /// A name of a breaker, a header and the like: 1 to [`MAX_ID_BYTES`] bytes, none of them control characters.
+    pub(crate) fn name(&self, report: &mut Report) -> Option<&'a str> {
+        let name = self.text(report)?;
+        check_name(name, &self.path, report).then_some(name)
+    }
+
     /// One of the names in `choices`.
     pub(crate) fn choice<T: Copy>(&self, choices: &[(&str, T)], report: &mut Report) -> Option<T> {
         let text = self.text(report)?;
@@ -99,4 +117,17 @@ impl<'a> At<'a> {
         }
         chosen.map(|(_, value)| *value)
     }
+}
+
+/// Whether a text can be a name; if not, that is reported.
+pub(crate) fn check_name(name: &str, path: &str, report: &mut Report) -> bool {
+    let is_name = !name.is_empty() && name.len() <= MAX_ID_BYTES && !name.chars().any(char::is_control);
+    if !is_name {
+        let message = format!(
+            "{} is not a name: give 1 to {MAX_ID_BYTES} bytes without control characters",
+            quoted(name)
+        );
+        report.problem(path, Code::BadName, message);
+    }
+    is_name
 }

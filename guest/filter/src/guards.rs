@@ -5,7 +5,7 @@ use std::rc::Rc;
 use breakerbox_config::{FilterConfig, Per};
 
 use crate::guard::Guard;
-use crate::hostcalls::{self, Level};
+use crate::hostcalls::{self, Headers, Level};
 use crate::id::Id;
 use crate::metrics::Counter;
 
@@ -58,11 +58,21 @@ impl Guards {
 
     /// One of the three reads of a healthy request that return bytes: nothing else tells which breaker it needs.
     fn id_of_request(&self) -> Option<Vec<u8>> {
-        let path = match self.config.per {
-            Per::Route => "xds\0route_name",
-            Per::Cluster => "xds\0cluster_name",
+        let id = match &self.config.per {
+            Per::Route => hostcalls::property("xds\0route_name"),
+            Per::Cluster => hostcalls::property("xds\0cluster_name"),
+            Per::VirtualHost => hostcalls::property("xds\0virtual_host_name"),
+            // Case does not matter in a host's name, and clients write it as they like.
+            Per::Host => {
+                hostcalls::header(Headers::Request, ":authority").map(|host| host.to_ascii_lowercase())
+            }
+            Per::UpstreamHost => hostcalls::property("upstream\0address"),
+            Per::Header(name) => hostcalls::header(Headers::Request, name),
+            Per::PathPrefix(segments) => hostcalls::header(Headers::Request, ":path")
+                .map(|path| breakerbox_config::path_prefix(&path, *segments).to_vec()),
+            Per::Fixed(id) => Some(id.clone().into_bytes()),
         };
-        hostcalls::property(path).filter(|id| !id.is_empty())
+        id.filter(|id| !id.is_empty())
     }
 
     fn get(&self, bytes: &[u8]) -> Option<Rc<Guard>> {

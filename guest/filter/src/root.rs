@@ -1,6 +1,5 @@
 use std::rc::Rc;
 
-use breakerbox_config::Per;
 use proxy_wasm::traits::{Context, HttpContext, RootContext};
 use proxy_wasm::types::ContextType;
 
@@ -43,13 +42,10 @@ impl RootContext for Root {
         let revision = Revision::settle(&plugin(), &bytes);
         if revision.is_new {
             // Once for all workers.
-            let per = match config.per {
-                Per::Route => "route",
-                Per::Cluster => "cluster",
-            };
             let line = format!(
-                "breakerbox {}: one breaker a {per}, {} of them with settings of their own (revision {})",
+                "breakerbox {}: one breaker per {}, {} of them with settings of their own (revision {})",
                 env!("CARGO_PKG_VERSION"),
+                config.per,
                 config.breakers.len(),
                 revision.number
             );

@@ -1,0 +1,68 @@
+use breakerbox_config::Oddity::{self, *};
+
+use crate::accept;
+
+/// The oddities of a default with these settings, each of which has to be warned of at this key.
+#[track_caller]
+fn oddities(settings: &str) -> Vec<Oddity> {
+    accept(&format!(r#"{{"default": {settings}}}"#)).warnings.iter().map(|warning| warning.oddity).collect()
+}
+
+#[test]
+fn usual_settings_are_not_warned_of() {
+    assert_eq!(oddities("{}"), []);
+    assert_eq!(oddities(r#"{"window_size": 10, "failure_rate_threshold": 1, "half_open_calls": 10}"#), []);
+    assert_eq!(
+        oddities(r#"{"slow_call_duration": "1s", "slow_call_rate_threshold": 80, "record_on": []}"#),
+        []
+    );
+    assert_eq!(oddities(r#"{"open_backoff": {"multiplier": 2, "max": "5m"}}"#), []);
+}
+
+#[test]
+fn each_oddity_is_warned_of() {
+    for (settings, oddity) in [
+        (r#"{"window_size": 10, "minimum_calls": 11}"#, MinimumAboveWindow),
+        (r#"{"window_type": "time", "window_size": 10, "minimum_calls": 10001}"#, MinimumUnreachable),
+        (r#"{"failure_rate_threshold": 0.5}"#, RateLooksLikeFraction),
+        (r#"{"slow_call_duration": "1s", "slow_call_rate_threshold": 0.99}"#, RateLooksLikeFraction),
+        (r#"{"slow_call_rate_threshold": 50}"#, SlowRateWithoutDuration),
+        (r#"{"window_size": 5, "half_open_calls": 6}"#, ProbesAboveMinimum),
+        (r#"{"max_wait_in_half_open": "0s"}"#, WaitsForEver),
+        (r#"{"wait_in_open": "0s"}"#, OpensForNoTime),
+        (r#"{"open_backoff": {"multiplier": 1, "max": "5m"}}"#, BackoffWithoutEffect),
+        (r#"{"open_backoff": {"multiplier": 2, "max": "60s"}}"#, BackoffWithoutEffect),
+        (r#"{"record_on": []}"#, NothingFails),
+    ] {
+        assert_eq!(oddities(settings), [oddity], "{settings}");
+    }
+}
+
+#[test]
+fn a_fraction_is_told_as_the_percentage_that_was_meant() {
+    let config = accept(r#"{"breakers": {"orders": {"failure_rate_threshold": 0.5}}}"#);
+    assert_eq!(
+        config.warnings[0].to_string(),
+        "breakers.orders.failure_rate_threshold: 0.50 is 0.50 percent; did you mean 50 (percent)? \
+         [rate_looks_like_fraction]"
+    );
+}
+
+#[test]
+fn a_warning_is_given_where_the_setting_stands_and_not_where_it_is_inherited() {
+    let config = accept(
+        r#"{"default": {"wait_in_open": "0s"}, "configs": {"c": {"max_wait_in_half_open": "0s"}},
+            "breakers": {"a": {}, "b": {"base": "c"}}}"#,
+    );
+    let paths: Vec<_> = config.warnings.iter().map(|warning| warning.path.as_str()).collect();
+    assert_eq!(paths, ["default.wait_in_open", "configs.c.max_wait_in_half_open"]);
+}
+
+#[test]
+fn a_configuration_that_nothing_leads_to_is_warned_of() {
+    let config = accept(
+        r#"{"configs": {"a": {}, "b": {"base": "a"}, "c": {"base": "a"}}, "breakers": {"x": {"base": "b"}}}"#,
+    );
+    let lines: Vec<_> = config.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(lines, ["configs.c: is not used: no `base` in `breakers` leads to it [unused_config]"]);
+}
