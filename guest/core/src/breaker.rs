@@ -31,7 +31,7 @@ impl Word {
     const CLEAN: u64 = 1 << 3;
 
     fn of(slot: &Slot<'_>) -> Self {
-        let clean = if slot.is_clean() { Self::CLEAN } else { 0 };
+        let clean = if slot.hint().is_some_and(|hint| hint.clean) { Self::CLEAN } else { 0 };
         Self(slot.header.generation.get() << 4 | clean | u64::from(slot.header.state))
     }
 
@@ -43,6 +43,7 @@ impl Word {
         self.0 & 7 == state as u64
     }
 
+    /// Only closed breakers are clean.
     fn is_clean(self) -> bool {
         self.0 & Self::CLEAN != 0
     }
@@ -99,16 +100,13 @@ impl Breaker {
     pub fn acquire(&self, now: Mark) -> Effect<Result<Permit, Rejection>> {
         let word = self.word();
         if word.is(State::Closed) || word.is(State::Disabled) {
-            return Effect::nothing(Ok(Permit {
-                generation: word.generation(),
-                ticket: 0,
-                admitted_at: self.clamp(now),
-            }));
+            let generation = word.generation();
+            return Effect::nothing(Ok(Permit { generation, ticket: 0, admitted_at: self.clamp(now) }));
         }
-        if let Some(rejection) = self.reject_by_word(word, now) {
-            return Effect::nothing(Err(rejection));
+        match self.reject_by_word(word, now) {
+            Some(rejection) => Effect::nothing(Err(rejection)),
+            None => self.acquire_from_slot(now),
         }
-        self.locked(now, |slot, rules, now| slot.acquire(rules, now))
     }
 
     #[inline]
@@ -129,17 +127,28 @@ impl Breaker {
         })
     }
 
+    // Apart, so that what most calls need is small enough to be compiled into them.
+    #[inline(never)]
+    fn acquire_from_slot(&self, now: Mark) -> Effect<Result<Permit, Rejection>> {
+        self.locked(now, |slot, rules, now| slot.acquire(rules, now))
+    }
+
     /// Ends the call that a permit was issued for. It lasted from its admission until `now`.
     #[inline]
     pub fn record(&self, permit: &Permit, outcome: Outcome, now: Mark) -> Effect<Receipt> {
         let word = self.word();
-        if word.is(State::Closed) && word.is_clean() && outcome == Outcome::Success {
-            let fast = !self.rules.detects_slow_calls()
-                || !self.rules.is_slow(self.clamp(now).nanos_since(permit.admitted_at));
-            if fast && word.generation() == permit.generation {
+        if word.is_clean() && outcome == Outcome::Success && word.generation() == permit.generation {
+            let slow = self.rules.detects_slow_calls()
+                && self.rules.is_slow(self.clamp(now).nanos_since(permit.admitted_at));
+            if !slow {
                 return Effect::nothing(Receipt::Counted);
             }
         }
+        self.record_in_slot(permit, outcome, now)
+    }
+
+    #[inline(never)]
+    fn record_in_slot(&self, permit: &Permit, outcome: Outcome, now: Mark) -> Effect<Receipt> {
         self.locked(now, |slot, rules, now| slot.record(rules, permit, outcome, now))
     }
 

@@ -144,8 +144,10 @@ impl<'a> Slot<'a> {
         window::add(self.header, self.body, failed, slow, now);
         let in_a_row = if failed { self.header.consecutive.get().saturating_add(1) } else { 0 };
         self.header.consecutive = in_a_row.into();
-        let transition = self.rule_reached(rules).and_then(|rule| self.enter(rules, rule, now));
-        Effect::changed(Receipt::Counted, transition)
+        match self.rule_reached(rules) {
+            None => Effect::changed(Receipt::Counted, None),
+            Some(rule) => Effect::changed(Receipt::Counted, self.enter(rules, rule, now)),
+        }
     }
 
     /// Which rule opens the closed breaker now, if any.

@@ -1,0 +1,91 @@
+//! The native breaker by window, state and threads, beside what the same machine takes for a plain load.
+
+use std::hint::black_box;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use breakerbox_benches::{NOW, call, clean, on_threads};
+use breakerbox_core::{Breaker, Outcome, Settings, WindowType};
+use criterion::{Criterion, criterion_group, criterion_main};
+
+/// Keeps a result that nothing reads.
+fn sink<T>(result: T) {
+    let _ = black_box(result);
+}
+
+fn scale(c: &mut Criterion) {
+    let mut group = c.benchmark_group("scale");
+    let (word, lock) = (AtomicU64::new(1), Mutex::new(1_u64));
+    for threads in [1, 2] {
+        group.bench_function(format!("relaxed load/{threads}"), |b| {
+            b.iter_custom(|n| on_threads(threads, n, |_| sink(word.load(Ordering::Relaxed))));
+        });
+        group.bench_function(format!("fetch_add/{threads}"), |b| {
+            b.iter_custom(|n| on_threads(threads, n, |_| sink(word.fetch_add(1, Ordering::Relaxed))));
+        });
+        group.bench_function(format!("mutex/{threads}"), |b| {
+            b.iter_custom(|n| on_threads(threads, n, |_| *lock.lock().expect("nobody panics here") += 1));
+        });
+    }
+}
+
+fn outcome_one_in_ten_failing(number: u64) -> Outcome {
+    if number.is_multiple_of(10) { Outcome::Failure } else { Outcome::Success }
+}
+
+fn closed(c: &mut Criterion) {
+    let count = Settings::default();
+    let slow = Settings { slow_call_duration: Duration::from_secs(1), ..count.clone() };
+    let time = Settings { window_type: WindowType::Time, window_size: 60, ..count.clone() };
+    let mut group = c.benchmark_group("closed");
+    for (name, settings) in [("count", &count), ("count, slow calls", &slow), ("time", &time)] {
+        for threads in [1, 2] {
+            let breaker = clean(settings);
+            group.bench_function(format!("{name}, all succeed/{threads}"), |b| {
+                b.iter_custom(|n| on_threads(threads, n, |_| call(black_box(&breaker), Outcome::Success)));
+            });
+            let breaker = clean(settings);
+            group.bench_function(format!("{name}, one in ten fails/{threads}"), |b| {
+                b.iter_custom(|n| {
+                    on_threads(threads, n, |i| call(black_box(&breaker), outcome_one_in_ten_failing(i)))
+                });
+            });
+        }
+    }
+}
+
+fn window_sizes(c: &mut Criterion) {
+    let mut group = c.benchmark_group("window size, one in ten fails");
+    for window_size in [10, 100, 1_000, 10_000] {
+        let breaker = clean(&Settings { window_size, ..Settings::default() });
+        group.bench_function(format!("count {window_size}"), |b| {
+            b.iter_custom(|n| on_threads(1, n, |i| call(black_box(&breaker), outcome_one_in_ten_failing(i))));
+        });
+    }
+}
+
+fn rejected(c: &mut Criterion) {
+    let mut group = c.benchmark_group("rejected");
+    let open = Breaker::new(&Settings { consecutive_failures: Some(1), ..Settings::default() }, NOW)
+        .expect("sound settings");
+    call(&open, Outcome::Failure);
+    let forced = clean(&Settings::default());
+    let _ = forced.force_open(NOW);
+    for (name, breaker) in [("open", &open), ("forced_open", &forced)] {
+        for threads in [1, 2] {
+            group.bench_function(format!("{name}/{threads}"), |b| {
+                b.iter_custom(|n| {
+                    on_threads(threads, n, |_| sink(black_box(breaker).acquire(black_box(NOW)).answer))
+                });
+            });
+        }
+    }
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default().sample_size(30).measurement_time(Duration::from_secs(2)).warm_up_time(Duration::from_millis(500));
+    targets = scale, closed, window_sizes, rejected
+}
+criterion_main!(benches);

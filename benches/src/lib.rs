@@ -1,0 +1,48 @@
+//! What the benches share: a mark that stands still, and a loop on several threads at once.
+
+use std::sync::Barrier;
+use std::time::{Duration, Instant};
+
+use breakerbox_core::{Breaker, Mark, Outcome, Settings};
+
+/// Some mark. The calls of these benches last no time at all, so none is slow.
+pub const NOW: Mark = Mark::from_millis(1_000_000_000);
+
+/// A breaker whose window is full of successes.
+///
+/// # Panics
+/// If the settings have problems.
+pub fn clean(settings: &Settings) -> Breaker {
+    let breaker = Breaker::new(settings, NOW).expect("the settings of a bench are sound");
+    for _ in 0..=settings.window_size {
+        call(&breaker, Outcome::Success);
+    }
+    breaker
+}
+
+/// One guarded call.
+#[inline]
+pub fn call(breaker: &Breaker, outcome: Outcome) {
+    if let Ok(permit) = breaker.acquire(NOW).answer {
+        let _ = breaker.record(&permit, outcome, NOW);
+    }
+}
+
+/// Runs `work` as often as `iterations` says on each of `threads` threads at the same time, handing it the
+/// iteration's number, and returns how long a thread took on average.
+pub fn on_threads(threads: u32, iterations: u64, work: impl Fn(u64) + Sync) -> Duration {
+    let barrier = Barrier::new(threads as usize);
+    let run = || {
+        barrier.wait();
+        let start = Instant::now();
+        for number in 0..iterations {
+            work(number);
+        }
+        start.elapsed()
+    };
+    let total: Duration = std::thread::scope(|scope| {
+        let running: Vec<_> = (0..threads).map(|_| scope.spawn(run)).collect();
+        running.into_iter().map(|thread| thread.join().unwrap_or_default()).sum()
+    });
+    total / threads
+}
