@@ -44,6 +44,7 @@ extern crate std;
 mod adopt;
 #[cfg(feature = "std")]
 mod breaker;
+mod clock;
 mod header;
 mod hint;
 mod hundredths;
@@ -66,6 +67,7 @@ mod window;
 
 #[cfg(feature = "std")]
 pub use breaker::Breaker;
+pub use clock::Clock;
 pub use header::{Fault, LAYOUT};
 pub use hint::{Hint, HintCell, NoHint};
 pub use hundredths::Hundredths;

@@ -1,8 +1,8 @@
 use alloc::vec::Vec;
 
 use crate::{
-    Effect, Fault, Hint, HintCell, Mark, Opened, Outcome, Permit, Receipt, Rejection, Rules, Slot, SlotStore,
-    Snapshot, Transition, Unavailable,
+    Clock, Effect, Fault, Hint, HintCell, Mark, Opened, Outcome, Permit, Receipt, Rejection, Rules, Slot,
+    SlotStore, Snapshot, Transition, Unavailable,
 };
 
 /// How often an operation is tried before it gives up. Of the workers that meet one succeeds each time, so this
@@ -100,16 +100,24 @@ impl<H: HintCell> Shared<H> {
 
     /// Asks for a permit. If the operation gives up the call is let through: the permit belongs to no
     /// generation, `answer` is `None` and its outcome will be stale.
-    pub fn acquire(&mut self, store: &impl SlotStore, now: Mark) -> Update<Result<Permit, Rejection>> {
+    ///
+    /// While the hint says closed only the call's duration needs the time: a clock is not read then unless slow
+    /// calls are looked for, and the permit holds the latest mark that is known.
+    pub fn acquire(
+        &mut self,
+        store: &impl SlotStore,
+        clock: impl Clock,
+    ) -> Update<Result<Permit, Rejection>> {
         if self.believed < BELIEVED
             && self.deferred.is_empty()
             && let Some(hint) = Hint::read(&self.hint)
         {
             self.believed = self.believed.saturating_add(1);
-            let admitted_at = now.max(self.latest);
+            let now = clock.now_if(self.rules.detects_slow_calls());
+            let admitted_at = now.unwrap_or(self.latest).max(self.latest);
             return Update::of(Some(Ok(Permit { generation: hint.generation, ticket: 0, admitted_at })));
         }
-        self.update(store, now, |slot, rules, now| slot.acquire(rules, now))
+        self.update(store, clock.now(), |slot, rules, now| slot.acquire(rules, now))
     }
 
     /// Ends the call that a permit was issued for. If the operation gives up the outcome waits here and is
@@ -119,10 +127,19 @@ impl<H: HintCell> Shared<H> {
         store: &impl SlotStore,
         permit: &Permit,
         outcome: Outcome,
-        now: Mark,
+        clock: impl Clock,
     ) -> Update<Receipt> {
-        if let Some(receipt) = self.record_by_hint(permit, outcome, now) {
-            return Update::of(Some(receipt));
+        let hint = self.hint_for(permit, outcome);
+        if hint.is_some() && outcome == Outcome::Ignored {
+            return Update::of(Some(Receipt::Ignored));
+        }
+        let is_clean = hint.is_some_and(|hint| hint.clean);
+        if is_clean && !self.rules.detects_slow_calls() {
+            return Update::of(Some(Receipt::Counted));
+        }
+        let now = clock.now();
+        if is_clean && !self.rules.is_slow(now.max(self.latest).nanos_since(permit.admitted_at)) {
+            return Update::of(Some(Receipt::Counted));
         }
         let update = self.update(store, now, |slot, rules, now| slot.record(rules, permit, outcome, now));
         if update.answer.is_none() {
@@ -134,16 +151,12 @@ impl<H: HintCell> Shared<H> {
         update
     }
 
-    fn record_by_hint(&self, permit: &Permit, outcome: Outcome, now: Mark) -> Option<Receipt> {
+    /// The hint, if it may answer for the slot when this permit's call ends so.
+    fn hint_for(&self, permit: &Permit, outcome: Outcome) -> Option<Hint> {
         if outcome == Outcome::Failure || permit.ticket != 0 || !self.deferred.is_empty() {
             return None;
         }
-        let hint = Hint::read(&self.hint).filter(|hint| hint.generation == permit.generation)?;
-        if outcome == Outcome::Ignored {
-            return Some(Receipt::Ignored);
-        }
-        let slow = self.rules.is_slow(now.max(self.latest).nanos_since(permit.admitted_at));
-        (hint.clean && !slow).then_some(Receipt::Counted)
+        Hint::read(&self.hint).filter(|hint| hint.generation == permit.generation)
     }
 
     /// What the breaker looks like; `None` if there is no slot or the store does not answer. Nothing changes.
