@@ -1,5 +1,6 @@
 # What people type. Each target does its own set-up: the Rust toolchain, the wasm guests (built by host-test/build.rs)
 # and Envoy (fetched by envoy/fetch-envoy.sh). ENVOY=/path/to/envoy uses another Envoy.
+# The demo needs no wasmtime, which takes longer to build than everything else: --no-default-features leaves it out.
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint toolchain envoy
@@ -8,7 +9,8 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: toolchain envoy ## Watch a breaker open, probe and close in a real Envoy; KEEP=1 leaves it running
-	@cargo run --quiet --package breakerbox-host -- demo $(if $(KEEP),--keep)
+	@cargo build --package breakerbox-host --no-default-features
+	@cargo run --quiet --package breakerbox-host --no-default-features -- demo $(if $(KEEP),--keep)
 
 test: lint envoy ## Formatting, clippy and all tests, among them those in a real Envoy
 	cargo test --workspace
