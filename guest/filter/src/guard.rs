@@ -53,12 +53,12 @@ impl Guard {
         self.detects_slow_calls
     }
 
-    /// Asks for a permit. While the hint says closed this is two gauges and the clock.
+    /// Asks for a permit. While the hint says closed this is two gauges, and the clock if slow calls are looked
+    /// for.
     pub(crate) fn acquire(&self) -> Decision {
-        let now = hostcalls::now();
         let mut shared = self.shared.borrow_mut();
-        let update = shared.acquire(&SharedData, now);
-        self.report(&shared, &update, now);
+        let update = shared.acquire(&SharedData, hostcalls::now);
+        self.report(&shared, &update);
         match update.answer {
             Some(Ok(permit)) => Decision::Admitted(permit),
             Some(Err(rejection)) => {
@@ -70,13 +70,18 @@ impl Guard {
     }
 
     /// Ends a call whose response began at `answered_at`, or never. While the hint says clean, a success is two
-    /// gauges, the clock and a counter.
+    /// gauges, a counter, and the clock if slow calls are looked for.
     pub(crate) fn record(&self, permit: &Permit, outcome: Outcome, answered_at: Option<Mark>) {
-        let now = hostcalls::now();
-        let permit = Permit { admitted_at: as_if_admitted(permit.admitted_at, answered_at, now), ..*permit };
         let mut shared = self.shared.borrow_mut();
-        let update = shared.record(&SharedData, &permit, outcome, now);
-        self.report(&shared, &update, now);
+        let update = if self.detects_slow_calls {
+            let now = hostcalls::now();
+            let permit =
+                Permit { admitted_at: as_if_admitted(permit.admitted_at, answered_at, now), ..*permit };
+            shared.record(&SharedData, &permit, outcome, now)
+        } else {
+            shared.record(&SharedData, permit, outcome, hostcalls::now)
+        };
+        self.report(&shared, &update);
         // An outcome that has to wait is counted when it is merged.
         if let Some(receipt) = update.answer {
             self.metrics.count_call(outcome, receipt);
@@ -94,14 +99,14 @@ impl Guard {
         let now = hostcalls::now();
         let mut shared = self.shared.borrow_mut();
         let update = shared.attach(&SharedData, now);
-        self.report(&shared, &update, now);
+        self.report(&shared, &update);
         if let Some(snapshot) = update.answer {
             self.show_state(&shared, snapshot.state, now);
         }
     }
 
     /// Tells of what an operation did besides answering.
-    fn report<T>(&self, shared: &Shared<GaugeHint>, update: &Update<T>, now: Mark) {
+    fn report<T>(&self, shared: &Shared<GaugeHint>, update: &Update<T>) {
         for deferred in &update.merged {
             self.metrics.count_call(deferred.outcome, deferred.receipt);
         }
@@ -115,7 +120,7 @@ impl Guard {
             self.metrics.count_transition(transition);
         }
         if let Some(last) = update.transitions.last() {
-            self.show_state(shared, last.to, now);
+            self.show_state(shared, last.to, last.at);
         }
     }
 
