@@ -26,7 +26,11 @@ impl GaugeHint {
         let gauge =
             |word| Gauge::define(&format!("breakerbox_hint_{word}[vm={vm}][breaker={label}]")).number();
         let gauges = || Some(Gauges { revocations: gauge("revocations")?, granted: gauge("granted")? });
-        Self { gauges: gauges() }
+        let hint = Self { gauges: gauges() };
+        // A proxy can be told to leave statistics out. Those then stay 0, and a grant that cannot be revoked must
+        // not be made. One revocation too many costs no more than reading the slot once.
+        hint.revoke();
+        if hint.revocations() == 0 { Self { gauges: None } } else { hint }
     }
 }
 
