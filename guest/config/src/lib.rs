@@ -77,6 +77,7 @@ pub use reject::{Body, Reject, RetryAfter};
 pub use rejection::OnRejection;
 pub use role::{Role, Token};
 pub use settings::settings;
+pub use suggest::did_you_mean;
 pub use warning::{Oddity, Warning};
 
 /// The longest id, pattern or name, in bytes.

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 const LONGEST: usize = 64;
 
 /// ``; did you mean `NAME`?``, or nothing if none of the names is near.
-pub(crate) fn did_you_mean<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+pub fn did_you_mean<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     nearest(given, names).map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
 }
 

@@ -227,6 +227,11 @@ impl<'a> Slot<'a> {
             .then(|| Hint { generation: self.header.generation.get(), clean: self.is_clean() })
     }
 
+    /// The edition of the rules that the slot has the shape of, as far as it could be changed yet.
+    pub fn revision(&self) -> u32 {
+        self.header.revision.get()
+    }
+
     /// The latest mark that the slot has written down.
     pub(crate) fn latest(&self) -> Mark {
         Mark::from_nanos(self.header.latest.get())

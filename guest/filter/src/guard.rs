@@ -5,6 +5,7 @@ use breakerbox_core::{Mark, Outcome, Permit, Rejection, Rules, Shared, State, Up
 use crate::hint::GaugeHint;
 use crate::hostcalls::{self, Level};
 use crate::id::Id;
+use crate::index;
 use crate::metrics::Metrics;
 use crate::store::SharedData;
 
@@ -29,6 +30,26 @@ pub(crate) enum Decision {
     Unguarded,
 }
 
+/// What an operator does to a breaker.
+#[derive(Clone, Copy)]
+pub(crate) enum Control {
+    ForceOpen,
+    Disable,
+    Reset,
+}
+
+impl Control {
+    pub(crate) const ALL: [Self; 3] = [Self::ForceOpen, Self::Disable, Self::Reset];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::ForceOpen => "force-open",
+            Self::Disable => "disable",
+            Self::Reset => "reset",
+        }
+    }
+}
+
 impl Guard {
     /// The breaker `id` among the plugins of `vm`, created if this is the first worker to meet it. A hint that
     /// was left by an earlier life is put right here, before any call relies on it.
@@ -41,6 +62,7 @@ impl Guard {
             id,
         };
         guard.update();
+        index::add(&guard.id.name);
         guard
     }
 
@@ -86,6 +108,19 @@ impl Guard {
         if let Some(receipt) = update.answer {
             self.metrics.count_call(outcome, receipt);
         }
+    }
+
+    /// Does what an operator asks; false if shared data did not answer.
+    pub(crate) fn control(&self, control: Control) -> bool {
+        let now = hostcalls::now();
+        let mut shared = self.shared.borrow_mut();
+        let update = match control {
+            Control::ForceOpen => shared.force_open(&SharedData, now),
+            Control::Disable => shared.disable(&SharedData, now),
+            Control::Reset => shared.reset(&SharedData, now),
+        };
+        self.report(&shared, &update);
+        update.answer.is_some()
     }
 
     /// Stores the outcomes that wait here, if any.

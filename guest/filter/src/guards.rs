@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use breakerbox_config::{FilterConfig, Per};
+use breakerbox_core::Rules;
 
 use crate::guard::Guard;
 use crate::hostcalls::{self, Headers, Level};
@@ -33,6 +34,16 @@ impl Guards {
             by_id: RefCell::default(),
             overflowed: Cell::new(false),
         }
+    }
+
+    /// Which edition of the configuration this is.
+    pub(crate) fn revision(&self) -> u32 {
+        self.revision
+    }
+
+    /// The rules of a breaker.
+    pub(crate) fn rules_for(&self, id: &str) -> Rules {
+        self.config.rules_for(id).clone().at_revision(self.revision)
     }
 
     /// The breaker of the current request; `None` if it has none, which is counted.
@@ -75,7 +86,8 @@ impl Guards {
         id.filter(|id| !id.is_empty())
     }
 
-    fn get(&self, bytes: &[u8]) -> Option<Rc<Guard>> {
+    /// The breaker with this id, or `None` if there are too many.
+    pub(crate) fn get(&self, bytes: &[u8]) -> Option<Rc<Guard>> {
         let mut by_id = self.by_id.borrow_mut();
         if let Some(guard) = by_id.get(bytes) {
             return Some(Rc::clone(guard));
@@ -90,7 +102,7 @@ impl Guards {
             return None;
         }
         let id = Id::new(bytes);
-        let rules = self.config.rules_for(&id.name).clone().at_revision(self.revision);
+        let rules = self.rules_for(&id.name);
         let guard = Rc::new(Guard::attach(id, rules, &self.vm));
         by_id.insert(bytes.to_vec(), Rc::clone(&guard));
         Some(guard)

@@ -8,6 +8,8 @@
 //! - [`root`]: the plugin in one worker's VM: configuration, ticks.
 //! - [`request`]: one request, from its headers to its log entry.
 //! - [`guards`], [`guard`]: the breakers that this VM has met.
+//! - [`admin`]: requests to the role `admin`: [`view`]s of breakers and controls. It finds breakers through the
+//!   [`index`] in shared data, and their settings through the [`registry`] of this VM's filters.
 //! - [`outcome`]: what happened to a request, and what that means for its breaker.
 //! - [`hostcalls`]: the only place that talks to the proxy, and the only one with `unsafe`.
 
@@ -25,6 +27,7 @@
     )
 )]
 
+mod admin;
 mod configuration;
 mod guard;
 mod guards;
@@ -32,13 +35,16 @@ mod hint;
 #[allow(unsafe_code)]
 mod hostcalls;
 mod id;
+mod index;
 mod metrics;
 mod outcome;
+mod registry;
 mod reply;
 mod request;
 mod revision;
 mod root;
 mod store;
+mod view;
 
 proxy_wasm::main! {{
     // Nothing is logged through the SDK; this is for its panic hook, which tells the proxy's log what went wrong.

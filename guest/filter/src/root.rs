@@ -1,12 +1,16 @@
+use std::mem::take;
 use std::rc::Rc;
 
+use breakerbox_config::{FilterConfig, Role, Token};
 use proxy_wasm::traits::{Context, HttpContext, RootContext};
 use proxy_wasm::types::ContextType;
 
+use crate::admin::Admin;
 use crate::configuration;
 use crate::guards::Guards;
 use crate::hostcalls::{self, Level};
 use crate::id;
+use crate::registry;
 use crate::request::Request;
 use crate::revision::Revision;
 
@@ -17,7 +21,13 @@ const TICK_MILLIS: u32 = 1_000;
 #[derive(Default)]
 pub(crate) struct Root {
     /// `None` until a configuration was accepted: then requests pass.
-    guards: Option<Rc<Guards>>,
+    serving: Option<Serving>,
+}
+
+/// What the plugin does with requests.
+enum Serving {
+    Filter(Rc<Guards>),
+    Admin { token: Option<Rc<Token>>, fallback: Rc<Guards> },
 }
 
 impl Context for Root {}
@@ -29,7 +39,7 @@ impl RootContext for Root {
             hostcalls::log(Level::Error, "breakerbox: configuration refused: it is not text");
             return false;
         };
-        let config = match breakerbox_config::filter(&text) {
+        let mut config = match breakerbox_config::filter(&text) {
             Ok(config) => config,
             Err(problems) => {
                 for problem in problems.0 {
@@ -39,30 +49,19 @@ impl RootContext for Root {
             }
         };
 
-        let revision = Revision::settle(&plugin(), &bytes);
-        if revision.is_new {
-            // Once for all workers.
-            let line = format!(
-                "breakerbox {}: one breaker per {}, {} of them with settings of their own (revision {})",
-                env!("CARGO_PKG_VERSION"),
-                config.per,
-                config.breakers.len(),
-                revision.number
-            );
-            hostcalls::log(Level::Info, &line);
-        }
-        if !hostcalls::set_tick_period(TICK_MILLIS) {
-            let line =
-                "breakerbox: the proxy has no ticks: outcomes that it could not store wait for the next call";
-            hostcalls::log(Level::Warn, line);
-        }
         let vm = id::escape(&hostcalls::property("plugin_vm_id").unwrap_or_default());
-        self.guards = Some(Rc::new(Guards::new(config, revision.number, vm)));
+        self.serving = Some(match take(&mut config.role) {
+            Role::Filter => Serving::Filter(serve(config, &bytes, vm)),
+            // Revision 0 decides nothing, so what an admin touches keeps the shape that its filter gave it.
+            Role::Admin { token } => {
+                Serving::Admin { token: token.map(Rc::new), fallback: Rc::new(Guards::new(config, 0, vm)) }
+            }
+        });
         true
     }
 
     fn on_tick(&mut self) {
-        if let Some(guards) = &self.guards {
+        if let Some(Serving::Filter(guards)) = &self.serving {
             guards.flush();
         }
     }
@@ -72,8 +71,38 @@ impl RootContext for Root {
     }
 
     fn create_http_context(&self, _: u32) -> Option<Box<dyn HttpContext>> {
-        Some(Box::new(Request::new(self.guards.clone())))
+        Some(match &self.serving {
+            Some(Serving::Filter(guards)) => Box::new(Request::new(Some(Rc::clone(guards)))),
+            Some(Serving::Admin { token, fallback }) => {
+                Box::new(Admin::new(token.clone(), Rc::clone(fallback)))
+            }
+            None => Box::new(Request::new(None)),
+        })
     }
+}
+
+/// A filter with this configuration serves from now on.
+fn serve(config: FilterConfig, bytes: &[u8], vm: String) -> Rc<Guards> {
+    let revision = Revision::settle(&plugin(), bytes);
+    if revision.is_new {
+        // Once for all workers.
+        let line = format!(
+            "breakerbox {}: one breaker per {}, {} of them with settings of their own (revision {})",
+            env!("CARGO_PKG_VERSION"),
+            config.per,
+            config.breakers.len(),
+            revision.number
+        );
+        hostcalls::log(Level::Info, &line);
+    }
+    if !hostcalls::set_tick_period(TICK_MILLIS) {
+        let line =
+            "breakerbox: the proxy has no ticks: outcomes that it could not store wait for the next call";
+        hostcalls::log(Level::Warn, line);
+    }
+    let guards = Rc::new(Guards::new(config, revision.number, vm));
+    registry::add(&guards);
+    guards
 }
 
 /// What tells this plugin from others that share its `vm_id`.
