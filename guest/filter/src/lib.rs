@@ -1,7 +1,8 @@
 //! breakerbox as an HTTP filter for Envoy and other proxy-wasm hosts.
 //!
 //! A breaker stands before each route (or cluster). Its slot lies in the proxy's shared data, so all workers see
-//! one breaker; beside it stands a hint of two gauges, so that a call through a healthy breaker reads neither.
+//! one breaker; beside it stands a hint of two gauges, so that a call through a healthy breaker leaves the slot
+//! alone.
 //! The rules of breakers are `breakerbox-core`'s; what is here turns requests into calls of it, and what it
 //! answers into replies, metrics and log lines.
 //!
