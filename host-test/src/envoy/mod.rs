@@ -137,6 +137,20 @@ impl Envoy {
         }
     }
 
+    /// How many connections each of its workers has taken from its listeners so far.
+    ///
+    /// # Errors
+    /// It is gone.
+    pub async fn connections_by_worker(&self) -> Result<Vec<u64>> {
+        let stats = self.admin.get("/stats").await?.text();
+        let of_worker = |worker| {
+            let suffix = format!(".worker_{worker}.downstream_cx_total: ");
+            let values = stats.lines().filter_map(|line| line.split_once(&suffix)?.1.parse::<u64>().ok());
+            values.sum()
+        };
+        Ok((0..self.workers).map(of_worker).collect())
+    }
+
     /// One of its counters or gauges under Envoy's own name for it; 0 if there is none.
     ///
     /// # Errors
