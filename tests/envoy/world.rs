@@ -4,6 +4,10 @@ use anyhow::{Context as _, Result, ensure};
 use breakerbox_host::client::{Client, Reply};
 use breakerbox_host::envoy::{Bootstrap, Envoy, Metrics};
 use breakerbox_host::upstream::{Answer, Upstream};
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::header::HeaderValue;
+use hyper::{Method, Request};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -33,6 +37,28 @@ impl Setup {
         bootstrap.point_cluster_at(CATALOG, catalog.address())?;
         bootstrap.configure_filter(&json!({ "default": settings }).to_string())?;
         Ok(Self { bootstrap, orders, catalog })
+    }
+
+    /// Adds a route before the others.
+    pub(crate) fn add_route(&mut self, route: Value) -> Result<()> {
+        let routes = &mut self.bootstrap.connection_manager()?["route_config"]["virtual_hosts"][0]["routes"];
+        routes.as_array_mut().context("there are no routes")?.insert(0, route);
+        Ok(())
+    }
+
+    /// Lets Envoy answer 500 to requests that ask for it, between the breaker and the router.
+    pub(crate) fn inject_faults(&mut self) -> Result<()> {
+        let filters = self.bootstrap.connection_manager()?["http_filters"].as_array_mut();
+        let filters = filters.context("there are no filters")?;
+        let fault = json!({
+            "name": "fault",
+            "typed_config": {
+                "@type": "type.googleapis.com/envoy.extensions.filters.http.fault.v3.HTTPFault",
+                "abort": { "header_abort": {}, "percentage": { "numerator": 100 } },
+            },
+        });
+        filters.insert(filters.len() - 1, fault);
+        Ok(())
     }
 
     pub(crate) async fn start(self) -> Result<World> {
@@ -67,6 +93,25 @@ impl World {
         let moved = |metrics: &Metrics| metrics.sum("breakerbox_transitions", &labels) >= times;
         let metrics = self.envoy.wait_for_metrics(moved, PATIENCE).await;
         metrics.with_context(|| format!("{breaker} did not go from {from} to {to} {times} times"))
+    }
+
+    /// The calls of a breaker so far.
+    pub(crate) async fn counts(&self, breaker: &'static str) -> Result<Counts> {
+        Ok(Counts::read(&self.envoy.metrics().await?, breaker))
+    }
+
+    /// Waits for one more call than before, and returns the difference.
+    pub(crate) async fn news(&self, before: Counts) -> Result<[u64; 4]> {
+        let metrics = self.recorded(before.breaker, before.kinds.iter().sum::<u64>() + 1).await?;
+        let after = Counts::read(&metrics, before.breaker);
+        Ok(std::array::from_fn(|kind| after.kinds[kind] - before.kinds[kind]))
+    }
+
+    /// A request that a filter behind the breaker answers with 500, see [`Setup::inject_faults`].
+    pub(crate) fn faulty(&self, path: &str) -> Result<Request<Full<Bytes>>> {
+        let mut request = self.client.request(Method::GET, path)?;
+        request.headers_mut().insert("x-envoy-fault-abort-request", HeaderValue::from_static("500"));
+        Ok(request)
     }
 
     /// Waits until so many calls of a breaker have been recorded: a client may have its answer before that.
@@ -111,6 +156,25 @@ pub(crate) fn state(metrics: &Metrics, breaker: &str) -> Result<&'static str> {
 /// How many calls of a breaker are counted as of this kind.
 pub(crate) fn calls(metrics: &Metrics, breaker: &str, kind: &str) -> u64 {
     metrics.sum("breakerbox_calls", &[("breaker", breaker), ("kind", kind)])
+}
+
+/// How many calls of a breaker are counted as successful, failed, ignored and stale.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Counts {
+    breaker: &'static str,
+    kinds: [u64; 4],
+}
+
+impl Counts {
+    /// One more success, and so on.
+    pub(crate) const SUCCESSFUL: [u64; 4] = [1, 0, 0, 0];
+    pub(crate) const FAILED: [u64; 4] = [0, 1, 0, 0];
+    pub(crate) const IGNORED: [u64; 4] = [0, 0, 1, 0];
+
+    fn read(metrics: &Metrics, breaker: &'static str) -> Self {
+        let kinds = ["successful", "failed", "ignored", "stale"].map(|kind| calls(metrics, breaker, kind));
+        Self { breaker, kinds }
+    }
 }
 
 /// The body of a breaker's answer.
