@@ -1,6 +1,12 @@
 //! The filter in a real Envoy with two workers, before upstreams that fail on demand.
 
+mod clients;
+mod configuration;
+mod grpc;
 mod half_open;
+mod metrics;
 mod opening;
 mod outcomes;
+mod rejections;
+mod rules;
 mod world;

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use breakerbox_host::client::{Client, Reply};
-use breakerbox_host::envoy::{Bootstrap, Envoy, Metrics};
+use breakerbox_host::envoy::{Bootstrap, Envoy, Metrics, Update};
 use breakerbox_host::upstream::{Answer, Upstream};
 use bytes::Bytes;
 use http_body_util::Full;
@@ -80,6 +80,12 @@ pub(crate) struct World {
 impl World {
     pub(crate) async fn start(settings: &Value) -> Result<Self> {
         Setup::new(settings)?.start().await
+    }
+
+    /// Gives the filter another configuration while Envoy serves.
+    pub(crate) async fn configure(&mut self, configuration: &Value) -> Result<Update> {
+        self.bootstrap.configure_filter(&configuration.to_string())?;
+        self.envoy.update(&self.bootstrap).await
     }
 
     /// The state that the gauge of a breaker shows.

@@ -69,6 +69,8 @@ impl Envoy {
             .arg("--disable-hot-restart")
             .args(["--log-level", "warning", "--component-log-level", "wasm:info"])
             .args(["--log-format", "[%l][%n] %v"])
+            // Access logs are flushed every 10 s otherwise.
+            .args(["--file-flush-interval-msec", "50"])
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

@@ -27,6 +27,8 @@ pub enum Answer {
     ResetInBody,
     /// Sends a 200's headers and a part of the body, then nothing more.
     StallInBody,
+    /// Sends a 200's headers and a part of the body, and the rest after this long.
+    SlowBody(Duration),
     /// A gRPC response: headers, a message, and this `grpc-status` in the trailers.
     Grpc(u16),
     /// A gRPC response that is nothing but headers, with this `grpc-status` among them.

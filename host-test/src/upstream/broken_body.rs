@@ -9,20 +9,43 @@ use tokio::time::Sleep;
 /// A reset overtakes what is still queued on its stream; after this long the first part has gone out.
 const HEAD_START: Duration = Duration::from_millis(20);
 
-/// A body that breaks off after its first part: with an error, or never to be continued.
+/// A body that does not go on after its first part as it should: it breaks off, pauses, or never ends.
 #[derive(Debug)]
 pub(super) struct BrokenBody {
     first: Option<Bytes>,
-    reset: Option<Pin<Box<Sleep>>>,
+    then: Option<Then>,
+}
+
+#[derive(Debug)]
+enum Then {
+    Pause(Pin<Box<Sleep>>, End),
+    Never,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum End {
+    Regular,
+    Reset,
 }
 
 impl BrokenBody {
+    /// Breaks off.
     pub(super) fn reset() -> Self {
-        Self { reset: Some(Box::pin(tokio::time::sleep(HEAD_START))), ..Self::stalled() }
+        Self::new(Then::Pause(Box::pin(tokio::time::sleep(HEAD_START)), End::Reset))
     }
 
+    /// Never goes on.
     pub(super) fn stalled() -> Self {
-        Self { first: Some(Bytes::from_static(b"the first part, ")), reset: None }
+        Self::new(Then::Never)
+    }
+
+    /// Ends as it should, but only after a while.
+    pub(super) fn slow(pause: Duration) -> Self {
+        Self::new(Then::Pause(Box::pin(tokio::time::sleep(pause)), End::Regular))
+    }
+
+    fn new(then: Then) -> Self {
+        Self { first: Some(Bytes::from_static(b"the first part, ")), then: Some(then) }
     }
 }
 
@@ -37,8 +60,18 @@ impl Body for BrokenBody {
         if let Some(first) = self.first.take() {
             return Poll::Ready(Some(Ok(Frame::data(first))));
         }
-        let Some(reset) = &mut self.reset else { return Poll::Pending };
-        ready!(reset.as_mut().poll(context));
-        Poll::Ready(Some(Err(anyhow::anyhow!("told to reset in the body"))))
+        let end = match &mut self.then {
+            Some(Then::Never) => return Poll::Pending,
+            Some(Then::Pause(pause, end)) => {
+                ready!(pause.as_mut().poll(context));
+                *end
+            }
+            None => return Poll::Ready(None),
+        };
+        self.then = None;
+        Poll::Ready(match end {
+            End::Regular => Some(Ok(Frame::data(Bytes::from_static(b"the rest\n")))),
+            End::Reset => Some(Err(anyhow::anyhow!("told to reset in the body"))),
+        })
     }
 }

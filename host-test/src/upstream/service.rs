@@ -36,6 +36,7 @@ pub(super) async fn answer(request: Request<Incoming>, script: Arc<Script>) -> R
         Answer::CloseBeforeHeaders => bail!("told to close before headers"),
         Answer::ResetInBody => Ok(Response::new(BrokenBody::reset().boxed())),
         Answer::StallInBody => Ok(Response::new(BrokenBody::stalled().boxed())),
+        Answer::SlowBody(pause) => Ok(Response::new(BrokenBody::slow(pause).boxed())),
         Answer::Grpc(status) => Ok(grpc(grpc_message(status))),
         Answer::GrpcTrailersOnly(status) => {
             let mut response = grpc(whole(""));
