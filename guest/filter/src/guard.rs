@@ -174,11 +174,9 @@ impl Guard {
 }
 
 /// A call is slow by the time that its response took to begin, but recorded when it is over. So that both hold,
-/// its admission is moved to where a call of that duration would have begun.
+/// its admission is moved by the time that the rest took. Where the clock stepped back that is none.
 fn as_if_admitted(admitted_at: Mark, answered_at: Option<Mark>, now: Mark) -> Mark {
-    let duration = answered_at.unwrap_or(now).since(admitted_at);
-    let nanos = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
-    Mark::from_nanos(now.nanos().saturating_sub(nanos))
+    admitted_at.after(now.since(answered_at.unwrap_or(now)))
 }
 
 #[cfg(test)]
@@ -201,5 +199,11 @@ mod tests {
     fn a_call_without_a_response_lasts_until_it_is_over() {
         let (admitted, over) = (Mark::from_millis(1000), Mark::from_millis(9000));
         assert_eq!(as_if_admitted(admitted, None, over), admitted);
+    }
+
+    #[test]
+    fn a_clock_that_steps_back_makes_no_call_longer() {
+        let (admitted, over) = (Mark::from_millis(9000), Mark::from_millis(1000));
+        assert_eq!(as_if_admitted(admitted, Some(over), over), admitted);
     }
 }
