@@ -3,7 +3,7 @@
 # The demo needs no wasmtime, which takes longer to build than everything else: --no-default-features leaves it out.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint toolchain envoy
+.PHONY: help demo test lint bench bench-envoy toolchain envoy
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,6 +18,17 @@ test: lint envoy ## Formatting, clippy and all tests, among them those in a real
 lint: toolchain ## Formatting and clippy, warnings denied
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
+
+bench: toolchain ## Benches as one table of ratios, and instruction counts against the committed ones
+	cargo bench --package breakerbox-benches --features harness
+	cargo build --release --package breakerbox-benches --bin fixed-loop --bin ratios
+	@target/release/ratios target/criterion
+	@benches/compare-instructions.sh target/release/fixed-loop
+
+bench-envoy: toolchain envoy ## CPU a request in Envoy, each chain between two slices of the bare one
+	cargo rustc --quiet --release --package breakerbox-empty-filter --target wasm32-wasip1 --crate-type cdylib
+	cargo build --release --package breakerbox-benches --bin envoy-overhead
+	@target/release/envoy-overhead target/wasm32-wasip1/release/breakerbox_empty_filter.wasm
 
 toolchain: ## Install the toolchain that rust-toolchain.toml pins
 	@rustup --quiet toolchain install

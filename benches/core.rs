@@ -7,20 +7,28 @@ use std::time::Duration;
 
 use breakerbox_benches::{NOW, call, clean, on_threads};
 use breakerbox_core::{Breaker, Outcome, Settings, WindowType};
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main, measurement::WallTime};
 
 /// Keeps a result that nothing reads.
 fn sink<T>(result: T) {
     let _ = black_box(result);
 }
 
-fn scale(c: &mut Criterion) {
-    let mut group = c.benchmark_group("scale");
-    let (word, lock) = (AtomicU64::new(1), Mutex::new(1_u64));
+/// What every other figure of the group is a multiple of.
+fn baseline(group: &mut BenchmarkGroup<'_, WallTime>) {
+    let word = AtomicU64::new(1);
     for threads in [1, 2] {
-        group.bench_function(format!("relaxed load/{threads}"), |b| {
+        group.bench_function(format!("baseline: relaxed load/{threads}"), |b| {
             b.iter_custom(|n| on_threads(threads, n, |_| sink(word.load(Ordering::Relaxed))));
         });
+    }
+}
+
+fn scale(c: &mut Criterion) {
+    let mut group = c.benchmark_group("scale");
+    baseline(&mut group);
+    let (word, lock) = (AtomicU64::new(1), Mutex::new(1_u64));
+    for threads in [1, 2] {
         group.bench_function(format!("fetch_add/{threads}"), |b| {
             b.iter_custom(|n| on_threads(threads, n, |_| sink(word.fetch_add(1, Ordering::Relaxed))));
         });
@@ -39,6 +47,7 @@ fn closed(c: &mut Criterion) {
     let slow = Settings { slow_call_duration: Duration::from_secs(1), ..count.clone() };
     let time = Settings { window_type: WindowType::Time, window_size: 60, ..count.clone() };
     let mut group = c.benchmark_group("closed");
+    baseline(&mut group);
     for (name, settings) in [("count", &count), ("count, slow calls", &slow), ("time", &time)] {
         for threads in [1, 2] {
             let breaker = clean(settings);
@@ -57,9 +66,10 @@ fn closed(c: &mut Criterion) {
 
 fn window_sizes(c: &mut Criterion) {
     let mut group = c.benchmark_group("window size, one in ten fails");
+    baseline(&mut group);
     for window_size in [10, 100, 1_000, 10_000] {
         let breaker = clean(&Settings { window_size, ..Settings::default() });
-        group.bench_function(format!("count {window_size}"), |b| {
+        group.bench_function(format!("count {window_size}/1"), |b| {
             b.iter_custom(|n| on_threads(1, n, |i| call(black_box(&breaker), outcome_one_in_ten_failing(i))));
         });
     }
@@ -67,6 +77,7 @@ fn window_sizes(c: &mut Criterion) {
 
 fn rejected(c: &mut Criterion) {
     let mut group = c.benchmark_group("rejected");
+    baseline(&mut group);
     let open = Breaker::new(&Settings { consecutive_failures: Some(1), ..Settings::default() }, NOW)
         .expect("sound settings");
     call(&open, Outcome::Failure);

@@ -136,7 +136,7 @@ fn tower_resilience(group: &mut Group<'_>, work: Work, prepare: u64) {
 
 fn scale(group: &mut Group<'_>) {
     let (word, lock) = (AtomicU64::new(1), Mutex::new(1_u64));
-    bench(group, "an atomic load", |_| {
+    bench(group, "baseline: relaxed load", |_| {
         black_box(word.load(Ordering::Relaxed));
     });
     bench(group, "a mutex", |_| *lock.lock().expect("nobody panics here") += 1);

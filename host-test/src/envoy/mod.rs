@@ -35,7 +35,7 @@ const POLL: Duration = Duration::from_millis(20);
 pub struct Envoy {
     // In this order: the watchdog must be gone when the child is reaped.
     _watchdog: Watchdog,
-    _child: Child,
+    child: Child,
     admin: Client,
     address: SocketAddr,
     workers: u32,
@@ -84,7 +84,12 @@ impl Envoy {
         let started = wait_until_ready(&mut child, &admin_file).await;
         let (admin, address) =
             started.with_context(|| format!("Envoy does not start; its log says\n{}", log.tail()))?;
-        Ok(Self { _watchdog: watchdog, _child: child, admin, address, workers, log, directory })
+        Ok(Self { _watchdog: watchdog, child, admin, address, workers, log, directory })
+    }
+
+    /// Its process, until that ends.
+    pub fn process(&self) -> Option<u32> {
+        self.child.id()
     }
 
     /// Where its first listener listens.
