@@ -10,6 +10,7 @@ use wit_component::ComponentEncoder;
 
 struct Guest {
     package: &'static str,
+    features: &'static str,
     target: &'static str,
     /// How its release profile differs from the workspace's, as cargo's environment variables.
     profile: &'static [(&'static str, &'static str)],
@@ -19,13 +20,19 @@ struct Guest {
 
 const FILTER: Guest = Guest {
     package: "breakerbox-filter",
+    features: "",
     target: "wasm32-wasip1",
     profile: &[],
     variable: "BREAKERBOX_FILTER_WASM",
 };
 
+/// For tests of what crashes leave behind.
+const CRASHING_FILTER: Guest =
+    Guest { features: "crash-on-demand", variable: "BREAKERBOX_CRASHING_FILTER_WASM", ..FILTER };
+
 const COMPONENT: Guest = Guest {
     package: "breakerbox-component",
+    features: "",
     target: "wasm32-unknown-unknown",
     // Behind a host's call opt-level 3 gains nothing that can be measured, and where nothing traps nobody misses names.
     profile: &[("CARGO_PROFILE_RELEASE_OPT_LEVEL", "s"), ("CARGO_PROFILE_RELEASE_STRIP", "symbols")],
@@ -39,8 +46,10 @@ fn main() {
     }
     println!("cargo:rerun-if-changed=build.rs");
 
-    let filter = build(&FILTER, &root);
-    println!("cargo:rustc-env={}={}", FILTER.variable, filter.display());
+    for filter in [FILTER, CRASHING_FILTER] {
+        let wasm = build(&filter, &root);
+        println!("cargo:rustc-env={}={}", filter.variable, wasm.display());
+    }
     let component = build(&COMPONENT, &root);
     wrap(&component);
     // And where people find it.
@@ -57,7 +66,9 @@ fn workspace_root() -> PathBuf {
 /// Builds one guest for release and returns the path of its wasm file.
 fn build(guest: &Guest, root: &Path) -> PathBuf {
     // A target directory of its own: the outer cargo holds the lock of its one until this script ends.
-    let target_dir = root.join("target/wasm-guests");
+    let build_dir = root.join("target/wasm-guests");
+    // A variant of a guest must not take the place of the one that people use.
+    let target_dir = build_dir.join(guest.features);
     let mut cargo = Command::new(env::var_os("CARGO").expect("cargo sets it"));
     for (key, _) in env::vars_os().filter(|(key, _)| is_of_the_host_build(key)) {
         cargo.env_remove(key);
@@ -65,11 +76,11 @@ fn build(guest: &Guest, root: &Path) -> PathBuf {
     let status = cargo
         .current_dir(root)
         .env("CARGO_TARGET_DIR", &target_dir)
-        .env("CARGO_BUILD_BUILD_DIR", &target_dir)
+        .env("CARGO_BUILD_BUILD_DIR", &build_dir)
         .envs(guest.profile.iter().copied())
         // Guests are plain libraries in the workspace, because a cdylib with wasm exports does not link natively.
         .args(["rustc", "--release", "--lib", "--crate-type", "cdylib"])
-        .args(["--package", guest.package, "--target", guest.target])
+        .args(["--package", guest.package, "--features", guest.features, "--target", guest.target])
         .status()
         .unwrap_or_else(|error| panic!("cannot run cargo for {}: {error}", guest.package));
     assert!(
@@ -87,7 +98,7 @@ fn build(guest: &Guest, root: &Path) -> PathBuf {
     rerun_if_sources_changed(&wasm.with_extension("d"));
     // A copy of our own: a build in another profile must not change a filter that is being tested.
     let copy = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"))
-        .join(guest.package)
+        .join(guest.variable)
         .with_extension("wasm");
     fs::copy(&wasm, &copy).unwrap_or_else(|error| panic!("cannot copy {}: {error}", wasm.display()));
     copy

@@ -1,7 +1,4 @@
-use std::time::{Duration, Instant};
-
 use anyhow::Result;
-use breakerbox_host::client::Client;
 use breakerbox_host::envoy::Update;
 use breakerbox_host::upstream::Answer;
 use serde_json::json;
@@ -72,29 +69,18 @@ async fn a_configuration_that_is_refused_leaves_the_old_one_serving_and_all_its_
     Ok(())
 }
 
-/// The instant at which an open breaker will let a probe through, as one of its rejections says: between these two.
-async fn end_of_wait(client: Client) -> Result<(Instant, Instant)> {
-    let asked = Instant::now();
-    let reply = client.get("/orders").await?;
-    let answered = Instant::now();
-    let wait = Rejection::read(&reply)?.retry_after_ms.unwrap_or_default();
-    // It says whole milliseconds, rounded up.
-    let (least, most) = (Duration::from_millis(wait.saturating_sub(1)), Duration::from_millis(wait));
-    Ok((asked + least, answered + most))
-}
-
 #[tokio::test]
 async fn an_update_leaves_open_breakers_open_until_the_same_instant() -> Result<()> {
     let settings = json!({ "window_size": 4, "minimum_calls": 4, "wait_in_open": "20s" });
     let mut world = World::start(&settings).await?;
     world.open_orders(4).await?;
-    let before = end_of_wait(world.client).await?;
+    let before = world.end_of_wait().await?;
 
     // Of another shape too.
     let update = json!({ "default": { "window_size": 50, "wait_in_open": "1h", "half_open_calls": 1 } });
     assert_eq!(world.configure(&update).await?, Update::Applied);
     for _ in 0..20 {
-        let after = end_of_wait(world.client).await?;
+        let after = world.end_of_wait().await?;
         assert!(before.0 <= after.1 && after.0 <= before.1, "{before:?} {after:?}");
     }
     assert_eq!(world.orders.hits("/orders"), 4);

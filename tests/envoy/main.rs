@@ -2,6 +2,7 @@
 
 mod clients;
 mod configuration;
+mod crash;
 mod grpc;
 mod half_open;
 mod metrics;

@@ -1,5 +1,6 @@
 use anyhow::Result;
 use breakerbox_host::upstream::{Answer, Behaviour};
+use http_body_util::Full;
 use hyper::Method;
 use serde_json::json;
 
@@ -80,7 +81,7 @@ async fn a_client_that_leaves_is_ignored() -> Result<()> {
     world.orders.on("/orders", Behaviour::hang());
     let before = world.counts(ORDERS).await?;
     let request = hyper::Request::get(format!("http://{}/orders", client.server()));
-    let leaving = tokio::spawn(async move { client.open_http2(request.body(Default::default())?).await });
+    let leaving = tokio::spawn(async move { client.open_http2(request.body(Full::default())?).await });
     world.orders.wait_for("/orders", |traffic| traffic.waiting == 1, PATIENCE).await?;
     leaving.abort();
     assert_eq!(world.news(before).await?, Counts::IGNORED, "HTTP/2, before the response");

@@ -1,4 +1,4 @@
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use breakerbox_host::client::{Client, Reply};
@@ -137,11 +137,20 @@ impl World {
         Ok(())
     }
 
+    /// When the open breaker of `/orders` will let a probe through, as one of its rejections says: between these two.
+    pub(crate) async fn end_of_wait(&self) -> Result<(Instant, Instant)> {
+        let asked = Instant::now();
+        let reply = self.client.get("/orders").await?;
+        let answered = Instant::now();
+        let wait = Rejection::read(&reply)?.retry_after_ms.context("it does not say how long to wait")?;
+        // It says whole milliseconds, rounded up.
+        Ok((asked + Duration::from_millis(wait.saturating_sub(1)), answered + Duration::from_millis(wait)))
+    }
+
     /// Waits until the wait of the open breaker of `/orders` is over, as one of its rejections says.
     pub(crate) async fn wait_in_open(&self) -> Result<()> {
-        let reply = self.client.get("/orders").await?;
-        let wait = Rejection::read(&reply)?.retry_after_ms.context("it does not say how long to wait")?;
-        tokio::time::sleep(Duration::from_millis(wait)).await;
+        let (_, end) = self.end_of_wait().await?;
+        tokio::time::sleep_until(end.into()).await;
         Ok(())
     }
 }

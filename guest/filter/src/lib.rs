@@ -47,6 +47,9 @@ mod root;
 mod store;
 mod view;
 
+#[cfg(feature = "crash-on-demand")]
+mod crash;
+
 proxy_wasm::main! {{
     // Nothing is logged through the SDK; this is for its panic hook, which tells the proxy's log what went wrong.
     proxy_wasm::set_log_level(proxy_wasm::types::LogLevel::Critical);

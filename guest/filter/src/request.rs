@@ -54,6 +54,8 @@ impl HttpContext for Request {
                 // Here, because a request's headers cannot be read later on. Mostly there is none, which is cheap.
                 let upgrade = hostcalls::header(Headers::Request, "upgrade").is_some();
                 self.call = Some(Call { guard, permit, upgrade, answered_at: None, grpc_status: None });
+                #[cfg(feature = "crash-on-demand")]
+                crate::crash::on_demand();
                 Action::Continue
             }
             Decision::Rejected(rejection) if reply::send(guard.id(), &rejection) => Action::Pause,
