@@ -55,7 +55,7 @@ impl Rules {
     }
 
     /// Calls that a closed window needs before its rates mean anything.
-    pub(crate) fn minimum(&self, window_type: WindowType, window_size: u32) -> u32 {
+    pub fn minimum(&self, window_type: WindowType, window_size: u32) -> u32 {
         match window_type {
             WindowType::Count => self.settings.minimum_calls.min(window_size),
             WindowType::Time => self.settings.minimum_calls,

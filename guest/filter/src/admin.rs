@@ -1,34 +1,34 @@
 use std::rc::Rc;
 
-use breakerbox_config::{Token, did_you_mean};
+use breakerbox_config::{MAX_ID_BYTES, Token, did_you_mean};
 use proxy_wasm::traits::{Context, HttpContext};
 use proxy_wasm::types::Action;
 use serde::Serialize;
 
+use crate::answer::Answer;
 use crate::guard::Control;
 use crate::guards::Guards;
-use crate::hostcalls::{self, Headers, Level, LocalResponse};
+use crate::hostcalls::{self, Headers};
 use crate::view::View;
-use crate::{index, registry};
+use crate::{access, index, registry};
+
+/// No breaker's id is longer: in one that is not UTF-8 each byte may be escaped with three.
+const LONGEST_ID: usize = MAX_ID_BYTES.saturating_mul(3);
 
 /// A request to the role `admin`, which never goes upstream.
 ///
 /// | request | answer |
 /// |---|---|
+/// | `GET /` | the page for people |
 /// | `GET /breakers` | all breakers, sorted by id |
 /// | `GET /breakers/ID` | one breaker; `ID` is percent-encoded where it has to be, its slashes may stay |
 /// | `POST /breakers/ID/force-open`, `…/disable`, `…/reset` | the breaker afterwards |
+///
+/// The page itself holds no secret and is everyone's; [`access`] says who may do the rest.
 pub(crate) struct Admin {
     token: Option<Rc<Token>>,
     /// What is known of breakers that no plugin of this VM guards: the admin's own configuration says it.
     fallback: Rc<Guards>,
-}
-
-/// What the request gets.
-struct Reply {
-    status: u32,
-    body: String,
-    header: Option<(&'static str, &'static str)>,
 }
 
 #[derive(Serialize)]
@@ -36,78 +36,67 @@ struct All {
     breakers: Vec<View>,
 }
 
-#[derive(Serialize)]
-struct Failure<'a> {
-    error: &'a str,
-}
-
 impl Admin {
     pub(crate) fn new(token: Option<Rc<Token>>, fallback: Rc<Guards>) -> Self {
         Self { token, fallback }
     }
 
-    fn answer(&self) -> Reply {
-        if !self.is_allowed() {
-            let reply = Reply::failure(401, "give the token, as `authorization: Bearer TOKEN`");
-            return Reply { header: Some(("www-authenticate", "Bearer")), ..reply };
-        }
+    fn answer(&self) -> Answer {
         let text =
             |name| hostcalls::header(Headers::Request, name).and_then(|value| String::from_utf8(value).ok());
         let (Some(method), Some(path)) = (text(":method"), text(":path")) else {
-            return Reply::failure(400, "a request has a method and a path, both text");
+            return Answer::failure(400, "a request has a method and a path, both text");
         };
         let path = path.split_once('?').map_or(path.as_str(), |(path, _)| path);
+        if path == "/" {
+            return if method == "GET" { Answer::page() } else { Answer::not_allowed("GET") };
+        }
+        if let Err(refusal) = access::check(self.token.as_deref(), method != "GET") {
+            return Answer::refused(refusal);
+        }
         let Some(rest) =
             path.strip_prefix("/breakers").filter(|rest| rest.is_empty() || rest.starts_with('/'))
         else {
-            return Reply::failure(404, "there are /breakers and /breakers/ID");
+            return Answer::failure(404, "there are /breakers and /breakers/ID, and a page at /");
         };
         match (method.as_str(), rest.trim_start_matches('/')) {
             ("GET", "") => self.all(),
             ("GET", id) => self.one(&unescape(id)),
             ("POST", rest) => match rest.rsplit_once('/') {
                 Some((id, control)) if !id.is_empty() => self.control(&unescape(id), control),
-                _ => Reply::failure(404, "post to /breakers/ID/force-open, /disable or /reset"),
+                _ => Answer::failure(404, "post to /breakers/ID/force-open, /disable or /reset"),
             },
-            _ => {
-                let reply = Reply::failure(405, "only GET and POST are allowed");
-                Reply { header: Some(("allow", "GET, POST")), ..reply }
-            }
+            _ => Answer::not_allowed("GET, POST"),
         }
     }
 
-    fn is_allowed(&self) -> bool {
-        let Some(token) = &self.token else { return true };
-        let given = hostcalls::header(Headers::Request, "authorization");
-        given
-            .as_deref()
-            .and_then(|given| given.strip_prefix(b"Bearer "))
-            .is_some_and(|given| token.matches(given))
-    }
-
-    fn all(&self) -> Reply {
-        let Ok(ids) = index::all() else { return Reply::unavailable() };
+    fn all(&self) -> Answer {
+        let Ok(ids) = index::all() else { return Answer::unavailable() };
         let breakers = ids.iter().filter_map(|id| self.view(id)).collect();
-        Reply::json(200, &All { breakers })
+        Answer::json(200, &All { breakers })
     }
 
-    fn one(&self, id: &str) -> Reply {
-        self.view(id).map_or_else(|| Reply::unknown(id), |view| Reply::json(200, &view))
+    fn one(&self, id: &str) -> Answer {
+        if id.len() > LONGEST_ID {
+            return Answer::failure(400, "that is longer than any breaker's id");
+        }
+        self.view(id).map_or_else(|| Answer::unknown(id), |view| Answer::json(200, &view))
     }
 
-    fn control(&self, id: &str, name: &str) -> Reply {
+    fn control(&self, id: &str, name: &str) -> Answer {
         let Some(control) = Control::ALL.into_iter().find(|control| control.name() == name) else {
             let hint = did_you_mean(name, Control::ALL.map(Control::name));
             let error = format!("no control {name}{hint}; there are force-open, disable and reset");
-            return Reply::failure(404, &error);
+            return Answer::failure(404, &error);
         };
-        if self.view(id).is_none() {
-            return Reply::unknown(id);
+        // A control makes no breakers: else whoever posts could fill the proxy's memory.
+        if id.len() > LONGEST_ID || self.view(id).is_none() {
+            return self.one(id);
         }
         let guards = registry::guards_of(id).unwrap_or_else(|| Rc::clone(&self.fallback));
         match guards.get(id.as_bytes()) {
             Some(guard) if guard.control(control) => self.one(id),
-            _ => Reply::unavailable(),
+            _ => Answer::unavailable(),
         }
     }
 
@@ -121,42 +110,8 @@ impl Context for Admin {}
 
 impl HttpContext for Admin {
     fn on_http_request_headers(&mut self, _: usize, _: bool) -> Action {
-        let Reply { status, body, header } = self.answer();
-        let headers: Vec<_> = [("content-type", "application/json")].into_iter().chain(header).collect();
-        let response = LocalResponse {
-            status,
-            details: "breakerbox_admin",
-            headers: &headers,
-            body: &body,
-            grpc_status: None,
-        };
-        if !hostcalls::send_local_response(&response) {
-            // The request waits for nothing else, so the proxy's own time limits end it.
-            hostcalls::log(Level::Warn, "breakerbox: the proxy did not take an answer of the role admin");
-        }
+        self.answer().send();
         Action::Pause
-    }
-}
-
-impl Reply {
-    fn json(status: u32, body: &impl Serialize) -> Self {
-        // These types always have a JSON form.
-        let body = serde_json::to_string(body).unwrap_or_default();
-        Self { status, body: format!("{body}\n"), header: None }
-    }
-
-    fn failure(status: u32, error: &str) -> Self {
-        Self::json(status, &Failure { error })
-    }
-
-    fn unknown(id: &str) -> Self {
-        let known = index::all().unwrap_or_default();
-        let hint = did_you_mean(id, known.iter().map(String::as_str));
-        Self::failure(404, &format!("no breaker {id}{hint}"))
-    }
-
-    fn unavailable() -> Self {
-        Self::failure(503, "the proxy's shared data did not answer: try again")
     }
 }
 

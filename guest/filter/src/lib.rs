@@ -9,8 +9,9 @@
 //! - [`root`]: the plugin in one worker's VM: configuration, ticks.
 //! - [`request`]: one request, from its headers to its log entry.
 //! - [`guards`], [`guard`]: the breakers that this VM has met.
-//! - [`admin`]: requests to the role `admin`: [`view`]s of breakers and controls. It finds breakers through the
-//!   [`index`] in shared data, and their settings through the [`registry`] of this VM's filters.
+//! - [`admin`]: requests to the role `admin`: its [`page`], [`view`]s of breakers and controls, for those who have
+//!   [`access`]. It finds breakers through the [`index`] in shared data, and their settings through the [`registry`]
+//!   of this VM's filters.
 //! - [`outcome`]: what happened to a request, and what that means for its breaker.
 //! - [`hostcalls`]: the only place that talks to the proxy, and the only one with `unsafe`.
 
@@ -28,7 +29,9 @@
     )
 )]
 
+mod access;
 mod admin;
+mod answer;
 mod configuration;
 mod guard;
 mod guards;
@@ -39,6 +42,7 @@ mod id;
 mod index;
 mod metrics;
 mod outcome;
+mod page;
 mod registry;
 mod reply;
 mod request;

@@ -23,7 +23,22 @@ pub(crate) struct View {
     probes_out: u32,
     retry_after_ms: Option<f64>,
     reopens: u32,
+    settings: Limits,
     last_transition: Option<Last>,
+}
+
+/// What the numbers are measured against.
+#[derive(Serialize)]
+struct Limits {
+    window_type: &'static str,
+    window_size: u32,
+    /// Calls that a closed window needs before its rates are judged.
+    minimum_calls: u32,
+    failure_rate_threshold: f64,
+    /// `None` while slow calls are not looked for.
+    slow_call_rate_threshold: Option<f64>,
+    consecutive_failures: Option<u32>,
+    half_open_calls: u32,
 }
 
 /// How the breaker got where it is.
@@ -63,8 +78,25 @@ impl View {
             probes_out: snapshot.probes_out,
             retry_after_ms: snapshot.retry_after.map(millis),
             reopens: snapshot.reopens,
+            settings: Limits::of(rules),
             last_transition: snapshot.last.as_ref().map(Last::of),
         })
+    }
+}
+
+impl Limits {
+    fn of(rules: &Rules) -> Self {
+        let settings = rules.settings();
+        let detects_slow_calls = !settings.slow_call_duration.is_zero();
+        Self {
+            window_type: settings.window_type.name(),
+            window_size: settings.window_size,
+            minimum_calls: rules.minimum(settings.window_type, settings.window_size),
+            failure_rate_threshold: settings.failure_rate_threshold.to_f64(),
+            slow_call_rate_threshold: detects_slow_calls.then(|| settings.slow_call_rate_threshold.to_f64()),
+            consecutive_failures: settings.consecutive_failures,
+            half_open_calls: settings.half_open_calls,
+        }
     }
 }
 
