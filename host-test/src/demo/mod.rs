@@ -25,6 +25,9 @@ const CATALOG: &str = "catalog";
 const ORDERS_PATH: &str = "/orders";
 const CATALOG_PATH: &str = "/catalog";
 
+/// The listener of envoy/envoy.yaml where operators look.
+const BREAKERS: &str = "breakers";
+
 const WORKERS: u32 = 2;
 
 /// How long all is well at the beginning and at the end.
@@ -65,7 +68,8 @@ pub(crate) async fn run(keep: bool) -> Result<()> {
     if keep {
         // Told to fail for ever, on the same route and so with the same breaker as /orders.
         orders.on(&failing_path(), Answer::Status(503));
-        screen.line(&what_to_try(envoy.address(), envoy.admin().server()));
+        let breakers = envoy.listener(BREAKERS).await?.server();
+        screen.line(&what_to_try(envoy.address(), breakers, envoy.admin().server()));
         tokio::signal::ctrl_c().await?;
     }
     Ok(())
@@ -141,13 +145,15 @@ fn failing_path() -> String {
     format!("{ORDERS_PATH}/failing")
 }
 
-fn what_to_try(envoy: SocketAddr, admin: SocketAddr) -> String {
+fn what_to_try(envoy: SocketAddr, breakers: SocketAddr, admin: SocketAddr) -> String {
     let failing = failing_path();
     format!(
-        "\nLeft running until interrupted (Ctrl-C). Try:\n\
+        "\nLeft running until interrupted (Ctrl-C). Both breakers, live, with buttons: http://{breakers}/\nTry:\n\
          \x20 curl -i http://{envoy}{ORDERS_PATH}\n\
          \x20 for i in $(seq 20); do curl -s -o /dev/null -w '%{{http_code}} ' http://{envoy}{failing}; done    # opens the breaker\n\
          \x20 curl -i http://{envoy}{ORDERS_PATH}    # rejected; from 5 s later on, a probe\n\
+         \x20 curl -s http://{breakers}/breakers/{ORDERS}\n\
+         \x20 curl -X POST -H 'x-breakerbox: 1' http://{breakers}/breakers/{ORDERS}/reset\n\
          \x20 curl -s http://{admin}/stats/prometheus | grep ^breakerbox"
     )
 }

@@ -74,12 +74,30 @@ impl Bootstrap {
         serde_json::from_str(text).context("the filter's configuration is not JSON")
     }
 
-    /// Loads this wasm file as the filter.
+    /// Loads this wasm file as the filter, in every listener that has one: those with the same code share a VM.
     ///
     /// # Errors
-    /// The filter is not in the configuration.
+    /// The filter is not in the first listener.
     pub fn use_filter(&mut self, wasm: &Path) -> Result<()> {
-        self.filter()?["vm_config"]["code"] = json!({ "local": { "filename": wasm } });
+        self.filter()?;
+        let listeners = self.part("/static_resources/listeners")?.as_array_mut();
+        for listener in listeners.into_iter().flatten() {
+            let filters = listener.pointer_mut("/filter_chains/0/filters/0/typed_config/http_filters");
+            if let Ok(filter) = named(filters, FILTER_NAME, "http filter") {
+                filter["typed_config"]["config"]["vm_config"]["code"] =
+                    json!({ "local": { "filename": wasm } });
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the configuration of the filter that has the role `admin`.
+    ///
+    /// # Errors
+    /// There is no second listener.
+    pub fn configure_admin(&mut self, configuration: &Value) -> Result<()> {
+        const FILTER: &str = "/static_resources/listeners/1/filter_chains/0/filters/0/typed_config/http_filters/0/typed_config/config";
+        self.part(FILTER)?["configuration"]["value"] = json!(configuration.to_string());
         Ok(())
     }
 
@@ -158,6 +176,11 @@ impl Bootstrap {
     /// There is nothing.
     pub fn part(&mut self, pointer: &str) -> Result<&mut Value> {
         self.0.pointer_mut(pointer).with_context(|| format!("there is nothing at {pointer}"))
+    }
+
+    /// The name of the first listener.
+    pub(super) fn first_listener(&self) -> Option<&str> {
+        self.0.pointer("/static_resources/listeners/0/name")?.as_str()
     }
 
     /// The listeners, as the file that Envoy watches holds them.

@@ -81,7 +81,8 @@ impl Envoy {
             .context("cannot run sh, which watches over Envoy")?;
         let log = Log::read(child.stderr.take().context("its stderr is a pipe")?);
 
-        let started = wait_until_ready(&mut child, &admin_file).await;
+        let first = bootstrap.first_listener().context("its first listener has no name")?;
+        let started = wait_until_ready(&mut child, &admin_file, first).await;
         let (admin, address) =
             started.with_context(|| format!("Envoy does not start; its log says\n{}", log.tail()))?;
         Ok(Self { _watchdog: watchdog, child, admin, address, workers, log, directory })
@@ -100,6 +101,14 @@ impl Envoy {
     /// A client of its first listener.
     pub fn client(&self) -> Client {
         Client::new(self.address)
+    }
+
+    /// A client of the listener of this name.
+    ///
+    /// # Errors
+    /// There is none, or Envoy is gone.
+    pub async fn listener(&self, name: &str) -> Result<Client> {
+        Ok(Client::new(address_of(self.admin, name).await?))
     }
 
     /// A client of its admin interface.
@@ -170,7 +179,11 @@ impl Envoy {
 }
 
 /// Waits until Envoy serves; returns its admin interface and the address of its first listener.
-async fn wait_until_ready(child: &mut Child, admin_file: &Path) -> Result<(Client, SocketAddr)> {
+async fn wait_until_ready(
+    child: &mut Child,
+    admin_file: &Path,
+    first_listener: &str,
+) -> Result<(Client, SocketAddr)> {
     let deadline = Instant::now() + START;
     loop {
         if let Some(status) = child.try_wait()? {
@@ -181,7 +194,7 @@ async fn wait_until_ready(child: &mut Child, admin_file: &Path) -> Result<(Clien
         if let Some(admin) = address.map(Client::new)
             && admin.get("/ready").await.is_ok_and(|reply| reply.status.is_success())
         {
-            return Ok((admin, first_listener(admin).await?));
+            return Ok((admin, address_of(admin, first_listener).await?));
         }
         if Instant::now() > deadline {
             bail!("it is not ready after {START:?}");
@@ -190,11 +203,15 @@ async fn wait_until_ready(child: &mut Child, admin_file: &Path) -> Result<(Clien
     }
 }
 
-async fn first_listener(admin: Client) -> Result<SocketAddr> {
+async fn address_of(admin: Client, listener: &str) -> Result<SocketAddr> {
     let listeners: Value = serde_json::from_str(&admin.get("/listeners?format=json").await?.text())?;
-    let socket = &listeners["listener_statuses"][0]["local_address"]["socket_address"];
-    let (Some(ip), Some(port)) = (socket["address"].as_str(), socket["port_value"].as_u64()) else {
-        bail!("it refused the listener, or the configuration has none");
+    let mut all = listeners["listener_statuses"].as_array().into_iter().flatten();
+    let found = all.find(|status| status["name"] == listener);
+    let socket = found.and_then(|status| status.pointer("/local_address/socket_address"));
+    let Some((ip, port)) =
+        socket.and_then(|socket| Some((socket["address"].as_str()?, socket["port_value"].as_u64()?)))
+    else {
+        bail!("it refused the listener {listener}, or the configuration has none of this name");
     };
     Ok(SocketAddr::new(ip.parse()?, u16::try_from(port)?))
 }
