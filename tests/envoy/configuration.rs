@@ -1,4 +1,4 @@
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use breakerbox_host::envoy::Update;
 use breakerbox_host::upstream::Answer;
 use serde_json::json;
@@ -23,6 +23,21 @@ async fn a_configuration_may_be_a_struct() -> Result<()> {
 }
 
 #[tokio::test]
+async fn without_a_configuration_each_route_has_a_breaker_with_the_default_settings() -> Result<()> {
+    let mut setup = Setup::new(&json!({}))?;
+    setup.bootstrap.filter()?.as_object_mut().context("it is an object")?.remove("configuration");
+    let world = setup.start().await?;
+    world.orders.on("/orders", Answer::Status(500));
+    world.client.get_many(99, "/orders").await?;
+    let metrics = world.recorded(ORDERS, 99).await?;
+    assert_eq!(state(&metrics, ORDERS)?, "closed");
+    world.open_orders(1).await?;
+    let wait = Rejection::read(&world.client.get("/orders").await?)?.retry_after_ms.unwrap_or_default();
+    assert!((30_000..=60_000).contains(&wait), "{wait}");
+    Ok(())
+}
+
+#[tokio::test]
 async fn with_one_breaker_per_cluster_routes_to_one_cluster_share_a_breaker() -> Result<()> {
     let mut setup = Setup::new(&json!({}))?;
     setup.add_route(json!({
@@ -35,6 +50,16 @@ async fn with_one_breaker_per_cluster_routes_to_one_cluster_share_a_breaker() ->
     assert_eq!(Rejection::read(&world.client.get("/returns").await?)?.breaker, "orders");
     assert_eq!(world.orders.hits("/returns"), 0);
     assert_eq!(world.client.get("/catalog").await?.status, 200);
+    Ok(())
+}
+
+#[tokio::test]
+async fn envoy_does_not_start_with_a_configuration_that_is_refused_and_says_why() -> Result<()> {
+    let mut setup = Setup::new(&json!({}))?;
+    setup.bootstrap.configure_filter("{\"per\": \"rout\"")?;
+    let Err(error) = setup.start().await else { panic!("it was accepted") };
+    let why = format!("{error:#}");
+    assert!(why.contains("configuration refused: ") && why.contains("[bad_json]"), "{why}");
     Ok(())
 }
 

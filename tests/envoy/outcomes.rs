@@ -60,6 +60,20 @@ async fn every_other_answer_of_an_upstream_is_a_success() -> Result<()> {
 }
 
 #[tokio::test]
+async fn a_request_is_one_call_however_often_the_router_tries_it() -> Result<()> {
+    let mut setup = Setup::new(&json!({}))?;
+    setup.bootstrap.route(ORDERS)?["route"]["retry_policy"] =
+        json!({ "retry_on": "5xx", "num_retries": 2, "retry_back_off": { "base_interval": "0.01s" } });
+    let world = setup.start().await?;
+    world.orders.on("/orders", Answer::Status(503));
+    let before = world.counts(ORDERS).await?;
+    assert_eq!(world.client.get("/orders").await?.status, 503);
+    assert_eq!(world.orders.hits("/orders"), 3);
+    assert_eq!(world.news(before).await?, Counts::FAILED);
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_client_that_leaves_is_ignored() -> Result<()> {
     let world = World::start(&json!({})).await?;
     let client = world.client;
