@@ -3,7 +3,7 @@
 # The demo needs no wasmtime, which takes longer to build than everything else: --no-default-features leaves it out.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench bench-envoy toolchain envoy
+.PHONY: help demo test lint bench bench-envoy toolchain envoy browser hosts
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -12,7 +12,7 @@ demo: toolchain envoy ## Watch a breaker open, probe and close in a real Envoy; 
 	@cargo build --package breakerbox-host --no-default-features
 	@cargo run --quiet --package breakerbox-host --no-default-features -- demo $(if $(KEEP),--keep)
 
-test: lint envoy ## Formatting, clippy and all tests, among them those in a real Envoy
+test: lint envoy browser hosts ## Formatting, clippy and all tests, among them those in a real Envoy
 	cargo test --workspace
 
 lint: toolchain ## Formatting and clippy, warnings denied
@@ -35,3 +35,25 @@ toolchain: ## Install the toolchain that rust-toolchain.toml pins
 
 envoy: ## Fetch Envoy into target/envoy
 	@envoy/fetch-envoy.sh >/dev/null
+
+# CHROMIUM=/path/to/chromium uses another one.
+browser: ## Install Chromium, which tests the page, with apt-get if there is none
+	@for name in $(CHROMIUM) chromium chromium-browser google-chrome google-chrome-stable; do \
+		if command -v "$$name" >/dev/null; then exit 0; fi; \
+	done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update --quiet=2 && apt-get install --quiet=2 --yes --no-install-recommends chromium >/dev/null; \
+	else \
+		echo "No Chromium, so the tests of the page will fail: install it, or set CHROMIUM=/path/to/chromium"; \
+	fi
+
+hosts: target/hosts/python/set-up tests/hosts/javascript/node_modules/set-up ## Fetch what the hosts in tests/hosts need
+
+target/hosts/python/set-up: tests/hosts/python/requirements.txt
+	@rm -rf $(@D)
+	@python3 -m pip install --quiet --disable-pip-version-check --root-user-action ignore --target $(@D) --requirement $<
+	@touch $@
+
+tests/hosts/javascript/node_modules/set-up: tests/hosts/javascript/package.json
+	@npm install --prefix $(<D) --loglevel error --no-audit --no-fund
+	@touch $@
