@@ -2,6 +2,8 @@
 //!
 //! [`scenario`] reads scripted histories of a breaker and runs them in [`hosts`], all of which must answer alike.
 //!
+//! [`proxy`] runs proxy-wasm modules in this process, for tests of the filter, or of any filter chain.
+//!
 //! [`envoy`] runs a real Envoy with the filter, [`upstream`] is what stands behind it and fails on demand, [`client`] sends
 //! the requests. Everything stays on loopback, on ports that the system chooses.
 
@@ -9,5 +11,7 @@ pub mod client;
 pub mod envoy;
 pub mod guests;
 pub mod hosts;
+#[cfg(feature = "harness")]
+pub mod proxy;
 pub mod scenario;
 pub mod upstream;

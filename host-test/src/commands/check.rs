@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use clap::Args;
 
-/// Checks a configuration of the Envoy filter (JSON), and prints all that is wrong with it
+/// Checks a configuration of the Envoy filter (JSON), and prints all that is wrong or odd in it
 ///
 /// Ends with 0 if it would be accepted, with 1 if it would be refused, with 2 if the file cannot be read.
 #[derive(Args)]
@@ -20,13 +20,17 @@ impl Check {
         let json = fs::read_to_string(&self.file).with_context(|| format!("{file} cannot be read"))?;
         match breakerbox_config::filter(&json) {
             Ok(config) => {
-                println!("{file}: accepted, {} breakers with settings of their own", config.breakers.len());
+                for warning in &config.warnings {
+                    println!("{file}: warning: {warning}");
+                }
+                println!("{file}: accepted, {} warnings", config.warnings.len());
                 Ok(ExitCode::SUCCESS)
             }
             Err(problems) => {
-                for problem in problems.0 {
-                    println!("{file}: {problem}");
+                for problem in &problems.0 {
+                    println!("{file}: problem: {problem}");
                 }
+                println!("{file}: refused, {} problems", problems.0.len());
                 Ok(ExitCode::FAILURE)
             }
         }

@@ -3,6 +3,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
+#[cfg(feature = "harness")]
+use breakerbox_host::hosts::{Component, Filter};
 use breakerbox_host::hosts::{Host, Native};
 use breakerbox_host::scenario::{self, Observation, Scenario};
 use clap::{Args, ValueEnum};
@@ -30,12 +32,22 @@ pub(super) struct Run {
 enum HostName {
     /// The core in this process
     Native,
+    /// The component in wasmtime
+    #[cfg(feature = "harness")]
+    Component,
+    /// The filter in a proxy-wasm host
+    #[cfg(feature = "harness")]
+    Filter,
 }
 
 impl HostName {
     fn host(self) -> Box<dyn Host> {
         match self {
             Self::Native => Box::new(Native),
+            #[cfg(feature = "harness")]
+            Self::Component => Box::new(Component),
+            #[cfg(feature = "harness")]
+            Self::Filter => Box::new(Filter),
         }
     }
 }

@@ -7,8 +7,17 @@ use breakerbox_core::{EventKind, Mark, Outcome, Reason, Receipt, Snapshot};
 
 use crate::scenario::Control;
 
+mod agreeing;
+#[cfg(feature = "harness")]
+mod component;
+#[cfg(feature = "harness")]
+mod filter;
 mod native;
 
+#[cfg(feature = "harness")]
+pub use component::Component;
+#[cfg(feature = "harness")]
+pub use filter::Filter;
 pub use native::Native;
 
 /// Where the clocks of all hosts start: far from 0, and at a whole number of seconds, because a time window's buckets begin

@@ -1,10 +1,8 @@
-use std::fmt::Debug;
+use anyhow::{Result, anyhow};
+use breakerbox_core::{Rejection, Settings};
 
-use anyhow::{Result, anyhow, ensure};
-use breakerbox_core::{EventKind, Outcome, Receipt, Rejection, Settings, Snapshot};
-
-use super::{At, Decision, Host, Session};
-use crate::scenario::Control;
+use super::agreeing::Agreeing;
+use super::{Decision, Host, Session};
 
 mod in_process;
 mod shared;
@@ -27,62 +25,9 @@ impl Host for Native {
     fn open(&self, settings: &str, workers: usize) -> Result<Box<dyn Session>> {
         let rules = breakerbox_config::settings(settings, &Settings::default())
             .map_err(|problems| anyhow!("config: {problems}"))?;
-        Ok(Box::new(Both {
-            in_process: InProcess::new(rules.clone())?,
-            shared: SharedSlot::new(&rules, workers)?,
-            events: Vec::new(),
-        }))
-    }
-}
-
-struct Both {
-    in_process: InProcess,
-    shared: SharedSlot,
-    events: Vec<EventKind>,
-}
-
-impl Both {
-    fn agreed<T: Debug + PartialEq>(
-        &mut self,
-        mut operation: impl FnMut(&mut dyn Session) -> Result<T>,
-    ) -> Result<T> {
-        let in_process = operation(&mut self.in_process)?;
-        let shared = operation(&mut self.shared)?;
-        let events = self.in_process.take_events();
-        let other_events = self.shared.take_events();
-        ensure!(
-            in_process == shared && events == other_events,
-            "the core contradicts itself\n  in one process: {in_process:?}, events {events:?}\n  \
-             on a shared slot: {shared:?}, events {other_events:?}"
-        );
-        self.events.extend(events);
-        Ok(shared)
-    }
-}
-
-impl Session for Both {
-    fn acquire(&mut self, at: At, id: &str) -> Result<Decision> {
-        self.agreed(|session| session.acquire(at, id))
-    }
-
-    fn record(&mut self, at: At, id: &str, outcome: Outcome) -> Result<Receipt> {
-        self.agreed(|session| session.record(at, id, outcome))
-    }
-
-    fn control(&mut self, at: At, control: Control) -> Result<()> {
-        self.agreed(|session| session.control(at, control))
-    }
-
-    fn restart(&mut self, at: At) -> Result<()> {
-        self.agreed(|session| session.restart(at))
-    }
-
-    fn snapshot(&mut self, at: At) -> Result<Snapshot> {
-        self.agreed(|session| session.snapshot(at))
-    }
-
-    fn take_events(&mut self) -> Vec<EventKind> {
-        std::mem::take(&mut self.events)
+        let in_process = InProcess::new(rules.clone())?;
+        let shared = SharedSlot::new(&rules, workers)?;
+        Ok(Box::new(Agreeing::new(("in one process", in_process), ("on a shared slot", shared))))
     }
 }
 

@@ -1,0 +1,61 @@
+/// An upstream's response, and what Envoy would say of it.
+#[derive(Clone, Debug)]
+pub struct Response {
+    pub(super) status: u16,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) trailers: Vec<(String, String)>,
+    pub(super) body: Vec<u8>,
+    pub(super) flags: u64,
+    pub(super) details: String,
+    pub(super) attempts: u64,
+}
+
+impl Response {
+    /// Envoy's response flag DC: the client left.
+    pub const CLIENT_LEFT: u64 = 1 << 14;
+
+    /// A response that came from the upstream, without anything special.
+    pub fn new(status: u16) -> Self {
+        Self {
+            status,
+            headers: Vec::new(),
+            trailers: Vec::new(),
+            body: Vec::new(),
+            flags: 0,
+            details: "via_upstream".to_owned(),
+            attempts: 1,
+        }
+    }
+
+    /// With one more header.
+    #[must_use]
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// With one more trailer.
+    #[must_use]
+    pub fn trailer(mut self, name: &str, value: &str) -> Self {
+        self.trailers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// With a body.
+    #[must_use]
+    pub fn body(self, body: impl Into<Vec<u8>>) -> Self {
+        Self { body: body.into(), ..self }
+    }
+
+    /// Which ended with these response flags and details, such as `(1 << 2, "response_timeout")`.
+    #[must_use]
+    pub fn ended(self, flags: u64, details: &str) -> Self {
+        Self { flags, details: details.to_owned(), ..self }
+    }
+
+    /// After so many attempts; 0 if the request never went upstream.
+    #[must_use]
+    pub fn attempts(self, attempts: u64) -> Self {
+        Self { attempts, ..self }
+    }
+}

@@ -1,0 +1,140 @@
+//! The filter's role `admin`: what an operator sees and does.
+
+use anyhow::Result;
+use breakerbox_host::proxy::{Module, Plugin, Proxy, Reply, Request, Response, Worker};
+use serde_json::Value;
+
+const FILTER: &str = r#"{"default": {"consecutive_failures": 1, "wait_in_open": "30s"}}"#;
+
+fn start(admin: &str) -> Result<(Proxy, Worker)> {
+    let proxy = Proxy::new();
+    let plugins = [Plugin::new(FILTER), Plugin::new(admin).named("admin")];
+    let worker = proxy.start(&Module::filter()?, &plugins.each_ref())?;
+    for route in ["orders", "httproute/shop/carts", "a b"] {
+        worker.request(Request::get("/").route(route))?.into_stream()?.respond(Response::new(200))?;
+    }
+    Ok((proxy, worker))
+}
+
+/// With what the admin asks of those who have no token, and of those who change something.
+fn request(method: &str, path: &str) -> Request {
+    Request::new(method, path).header(":authority", "localhost").header("x-breakerbox", "1")
+}
+
+fn ask(worker: &Worker, method: &str, path: &str) -> Result<Reply> {
+    worker.request_to("admin", request(method, path))?.into_reply()
+}
+
+fn json(reply: &Reply) -> Result<Value> {
+    assert_eq!(reply.header("content-type"), Some("application/json"));
+    Ok(serde_json::from_str(&reply.text())?)
+}
+
+#[test]
+fn all_breakers_are_listed_by_id() -> Result<()> {
+    let (_, worker) = start(r#"{"role": "admin"}"#)?;
+    let reply = ask(&worker, "GET", "/breakers")?;
+    assert_eq!(reply.status, 200);
+    let all = json(&reply)?;
+    let ids: Vec<_> = all["breakers"].as_array().unwrap().iter().map(|breaker| &breaker["id"]).collect();
+    assert_eq!(ids, ["a b", "httproute/shop/carts", "orders"]);
+    assert_eq!(all["breakers"][2]["state"], "closed");
+    assert_eq!(all["breakers"][2]["calls"], 1);
+    Ok(())
+}
+
+#[test]
+fn a_breaker_says_where_it_stands_and_why() -> Result<()> {
+    let (proxy, worker) = start(r#"{"role": "admin"}"#)?;
+    worker.request(Request::get("/").route("orders"))?.into_stream()?.respond(Response::new(503))?;
+    proxy.clock().advance(std::time::Duration::from_secs(10));
+    let breaker = json(&ask(&worker, "GET", "/breakers/orders?pretty")?)?;
+    assert_eq!(breaker["state"], "open");
+    assert_eq!(breaker["state_age_ms"], 10_000);
+    assert_eq!(breaker["retry_after_ms"], 20_000.0);
+    assert_eq!(breaker["last_transition"]["reason"], "consecutive_failures");
+    assert_eq!(
+        breaker["last_transition"]["why"],
+        "closed -> open: 1 calls failed in a row; next probe in 30s"
+    );
+    Ok(())
+}
+
+#[test]
+fn an_id_may_have_slashes_and_is_percent_decoded() -> Result<()> {
+    let (_, worker) = start(r#"{"role": "admin"}"#)?;
+    for (path, id) in [
+        ("/breakers/httproute/shop/carts", "httproute/shop/carts"),
+        ("/breakers/httproute%2Fshop%2Fcarts", "httproute/shop/carts"),
+        ("/breakers/a%20b", "a b"),
+    ] {
+        assert_eq!(json(&ask(&worker, "GET", path)?)?["id"], id);
+    }
+    let forced = ask(&worker, "POST", "/breakers/httproute/shop/carts/force-open")?;
+    assert_eq!(json(&forced)?["state"], "forced_open");
+    Ok(())
+}
+
+#[test]
+fn controls_hold_in_every_worker_and_are_logged() -> Result<()> {
+    let (proxy, worker) = start(r#"{"role": "admin"}"#)?;
+    let other = proxy.start(&Module::filter()?, &[&Plugin::new(FILTER)])?;
+    let passes =
+        || Ok::<_, anyhow::Error>(other.request(Request::get("/").route("orders"))?.into_reply().is_err());
+    assert!(passes()?);
+
+    assert_eq!(json(&ask(&worker, "POST", "/breakers/orders/force-open")?)?["state"], "forced_open");
+    assert!(!passes()?);
+    assert!(proxy.log().contains(r#""orders" closed -> forced_open: opened by hand"#), "{}", proxy.log());
+
+    assert_eq!(json(&ask(&worker, "POST", "/breakers/orders/disable")?)?["state"], "disabled");
+    assert!(passes()?);
+    assert_eq!(json(&ask(&worker, "POST", "/breakers/orders/reset")?)?["state"], "closed");
+    assert!(passes()?);
+    Ok(())
+}
+
+#[test]
+fn what_is_unknown_is_404_with_a_suggestion() -> Result<()> {
+    let (_, worker) = start(r#"{"role": "admin"}"#)?;
+    for (method, path, error) in [
+        ("GET", "/breakers/ordres", "no breaker ordres; did you mean `orders`?"),
+        ("POST", "/breakers/ordres/reset", "no breaker ordres; did you mean `orders`?"),
+        ("POST", "/breakers/orders/rest", "no control rest; did you mean `reset`?"),
+        ("POST", "/breakers/orders", "post to /breakers/ID/force-open"),
+        ("GET", "/breaker", "there are /breakers and /breakers/ID"),
+        ("GET", "/breakersorders", "there are /breakers and /breakers/ID"),
+    ] {
+        let reply = ask(&worker, method, path)?;
+        assert_eq!(reply.status, 404, "{method} {path}");
+        assert!(json(&reply)?["error"].as_str().unwrap().starts_with(error), "{}", reply.text());
+    }
+    let reply = ask(&worker, "DELETE", "/breakers/orders")?;
+    assert_eq!((reply.status, reply.header("allow")), (405, Some("GET, POST")));
+    Ok(())
+}
+
+#[test]
+fn a_token_keeps_others_out() -> Result<()> {
+    let (_, worker) = start(r#"{"role": "admin", "token": "s3cret"}"#)?;
+    let with = |value| {
+        worker.request_to("admin", Request::get("/breakers").header("authorization", value))?.into_reply()
+    };
+    assert_eq!(with("Bearer s3cret")?.status, 200);
+    for wrong in ["Bearer s3cre", "Bearer", "s3cret", "Basic s3cret"] {
+        assert_eq!(with(wrong)?.status, 401, "{wrong}");
+    }
+    let reply = ask(&worker, "POST", "/breakers/orders/force-open")?;
+    assert_eq!((reply.status, reply.header("www-authenticate")), (401, Some("Bearer")));
+    Ok(())
+}
+
+#[test]
+fn an_admin_without_filters_shows_what_others_guard() -> Result<()> {
+    let (proxy, _worker) = start(r#"{"role": "admin"}"#)?;
+    let alone = proxy.start(&Module::filter()?, &[&Plugin::new(r#"{"role": "admin"}"#)])?;
+    let ask = |method, path| alone.request(request(method, path))?.into_reply();
+    assert_eq!(json(&ask("GET", "/breakers/orders")?)?["calls"], 1);
+    assert_eq!(json(&ask("POST", "/breakers/orders/force-open")?)?["state"], "forced_open");
+    Ok(())
+}
