@@ -14,9 +14,9 @@ impl Request {
         Self::new("GET", path)
     }
 
-    /// A request with this method, to the authority `test`.
+    /// A request with this method, to the authority `localhost`.
     pub fn new(method: &str, path: &str) -> Self {
-        let pseudo = [(":method", method), (":path", path), (":authority", "test"), (":scheme", "http")];
+        let pseudo = [(":method", method), (":path", path), (":authority", "localhost"), (":scheme", "http")];
         let headers = pseudo.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
         Self { headers, body: Vec::new(), properties: BTreeMap::new() }
     }

@@ -157,7 +157,7 @@ impl Session for Guarded {
             Control::Disable => "disable",
             Control::Reset => "reset",
         };
-        self.ask(at, Request::new("POST", &format!("/breakers/{ROUTE}/{name}")))?;
+        self.ask(at, Request::new("POST", &format!("/breakers/{ROUTE}/{name}")).header("x-breakerbox", "1"))?;
         Ok(())
     }
 
