@@ -112,11 +112,11 @@ class Card {
     const judged = rate !== null;
     meter.classList.toggle("unjudged", !judged);
     meter.classList.toggle("reached", judged && shown >= threshold);
-    const unit = state === "half_open" ? ["probe", "probes"] : ["call", "calls"];
+    const unit = state === "half_open" ? "probe" : "call";
     const missing = Math.max(0, needed - calls);
     const text = judged || missing === 0
       ? `${percent(shown)} · ${state === "closed" ? "opens at" : "threshold"} ${percent(threshold)}`
-      : `judged after ${plural(missing, ...unit)} more`;
+      : `judged after ${plural(missing, `more ${unit}`, `more ${unit}s`)}`;
     setText(meter.querySelector(".reading"), text);
     meter.querySelector(".fill").style.width = `${Math.min(100, shown)}%`;
     meter.querySelector(".mark").style.left = `${threshold}%`;

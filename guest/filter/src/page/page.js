@@ -190,13 +190,14 @@ function confirmed(title, id, text, yes) {
   setText(at("confirm-id"), id);
   setText(at("confirm-text"), text);
   setText(at("confirm-yes"), yes);
-  const dialog = at("confirm");
-  dialog.returnValue = "";
-  dialog.showModal();
+  at("confirm").showModal();
   at("confirm-no").focus();
-  return new Promise((resolve) => {
-    dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes"), { once: true });
-  });
+  return new Promise((resolve) => (confirmed.answer = resolve));
+}
+
+function answer(isYes) {
+  at("confirm").close();
+  confirmed.answer(isYes);
 }
 
 function askForToken() {
@@ -217,9 +218,13 @@ function toast(text, isBad = false) {
 
 at("confirm").addEventListener("submit", (event) => {
   event.preventDefault();
-  at("confirm").close("yes");
+  answer(true);
 });
-at("confirm-no").addEventListener("click", () => at("confirm").close());
+at("confirm").addEventListener("cancel", (event) => {
+  event.preventDefault();
+  answer(false);
+});
+at("confirm-no").addEventListener("click", () => answer(false));
 at("ask").addEventListener("submit", (event) => {
   event.preventDefault();
   proxy.token = at("token").value;

@@ -1,0 +1,9 @@
+//! What operators see and use of the filter in a real Envoy: the role `admin` and its page, the dashboard, the alerts, the
+//! manifests.
+
+mod browser;
+mod manifests;
+mod page;
+mod queries;
+mod refusals;
+mod world;
