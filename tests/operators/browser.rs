@@ -1,4 +1,4 @@
-//! Headless Chromium, spoken to in the DevTools protocol over a pair of pipes: no port, no driver, no crate.
+//! Headless Chromium, spoken to in its debugging protocol over a pair of pipes: no port, no driver, no crate.
 
 use std::env;
 use std::path::PathBuf;

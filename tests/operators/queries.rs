@@ -29,7 +29,7 @@ struct Condition {
 }
 
 impl Query {
-    /// Reads as much of PromQL as it takes to find names in it.
+    /// Reads as much of a query as it takes to find names in it.
     fn read(text: &str) -> Result<Self> {
         let mut query = Self::default();
         let mut rest = text;
