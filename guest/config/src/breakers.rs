@@ -1,6 +1,7 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::pattern::Pattern;
@@ -11,12 +12,12 @@ use crate::{Code, Policy};
 /// The entries of `breakers`: the exceptions from the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Breakers {
-    exact: BTreeMap<String, Policy>,
+    exact: BTreeMap<String, Arc<Policy>>,
     /// By the name of a shared breaker. An id of that name has that breaker as well, since there can be but one
     /// of a name.
-    shared: BTreeMap<String, Policy>,
+    shared: BTreeMap<String, Arc<Policy>>,
     /// The most specific first.
-    patterns: Vec<(Pattern, Policy)>,
+    patterns: Vec<(Pattern, Arc<Policy>)>,
 }
 
 impl Breakers {
@@ -32,21 +33,27 @@ impl Breakers {
 
     /// The policy of an id that an entry covers: the entry of exactly this id; else, if the id is the name of a
     /// shared breaker, that breaker's; else that of the most specific pattern, by the order of [`Pattern`].
-    pub fn get(&self, id: &str) -> Option<&Policy> {
+    pub fn get(&self, id: &str) -> Option<&Arc<Policy>> {
         let by_pattern =
             || self.patterns.iter().find(|(pattern, _)| pattern.matches(id)).map(|(_, policy)| policy);
         self.exact.get(id).or_else(|| self.shared.get(id)).or_else(by_pattern)
     }
 
+    /// The policy of the shared breaker of this name, if there is one.
+    pub(crate) fn shared(&self, name: &str) -> Option<&Arc<Policy>> {
+        self.shared.get(name)
+    }
+
     /// The policy of every entry.
     pub fn policies(&self) -> impl Iterator<Item = &Policy> {
-        self.exact.values().chain(self.patterns.iter().map(|(_, policy)| policy))
+        self.exact.values().chain(self.patterns.iter().map(|(_, policy)| policy)).map(|policy| &**policy)
     }
 
     /// Takes the entries, and refuses those that share a breaker and differ.
     pub(crate) fn new(entries: Vec<Guarded>, report: &mut Report) -> Self {
         let mut breakers = Self { shared: find_shared(&entries, report), ..Self::default() };
         for Guarded { key, policy, .. } in entries {
+            let policy = Arc::new(policy);
             match Pattern::new(&key) {
                 Some(pattern) => breakers.patterns.push((pattern, policy)),
                 None => {
@@ -69,7 +76,7 @@ pub(crate) struct Guarded {
 }
 
 /// The shared breakers by name. The entry of an id that is such a name has a part in the breaker as well.
-fn find_shared(entries: &[Guarded], report: &mut Report) -> BTreeMap<String, Policy> {
+fn find_shared(entries: &[Guarded], report: &mut Report) -> BTreeMap<String, Arc<Policy>> {
     let names: BTreeSet<&str> = entries.iter().filter_map(|entry| entry.policy.breaker.as_deref()).collect();
     let mut firsts: BTreeMap<&str, &Guarded> = BTreeMap::new();
     for entry in entries {
@@ -93,6 +100,7 @@ fn find_shared(entries: &[Guarded], report: &mut Report) -> BTreeMap<String, Pol
             report.problem(&entry.path, Code::SharedBreakerDiffers, message);
         }
     }
-    let policy = |name: &str, first: &Guarded| Policy { breaker: Some(name.into()), ..first.policy.clone() };
+    let policy =
+        |name: &str, first: &Guarded| Arc::new(Policy { breaker: Some(name.into()), ..first.policy.clone() });
     firsts.iter().map(|(name, first)| ((*name).into(), policy(name, first))).collect()
 }

@@ -1,5 +1,6 @@
 use alloc::collections::BTreeSet;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -24,7 +25,7 @@ pub struct FilterConfig {
     /// What has a breaker of its own.
     pub per: Per,
     /// The policy of every id that `breakers` does not cover.
-    pub default: Policy,
+    pub default: Arc<Policy>,
     /// The exceptions.
     pub breakers: Breakers,
     /// As many breakers may exist, 1 to 100,000; requests that would need more pass unguarded.
@@ -37,13 +38,18 @@ pub struct FilterConfig {
 
 impl FilterConfig {
     /// The policy of an id.
-    pub fn policy_for(&self, id: &str) -> &Policy {
+    pub fn policy_for(&self, id: &str) -> &Arc<Policy> {
         self.breakers.get(id).unwrap_or(&self.default)
     }
 
     /// The rules of the breaker that guards an id.
     pub fn rules_for(&self, id: &str) -> &Rules {
         &self.policy_for(id).rules
+    }
+
+    /// The rules of the breaker of this name. An id of that name may yet be guarded by another breaker.
+    pub fn rules_of_breaker(&self, name: &str) -> &Rules {
+        &self.breakers.shared(name).unwrap_or_else(|| self.policy_for(name)).rules
     }
 
     /// The names of the headers that fallbacks set, in lower case: a client's own copies are not to be believed.
@@ -56,7 +62,7 @@ impl FilterConfig {
     }
 
     fn policies(&self) -> impl Iterator<Item = &Policy> {
-        core::iter::once(&self.default).chain(self.breakers.policies())
+        core::iter::once(&*self.default).chain(self.breakers.policies())
     }
 }
 
@@ -99,7 +105,8 @@ fn read(at: &At<'_>, report: &mut Report) -> Option<FilterConfig> {
     let configs = Configs::read(table.get("configs"), default, report);
     let breakers = read_breakers(&table, &configs, report);
 
-    let config = FilterConfig { per, default: policy?, breakers, max_breakers, role, warnings: Vec::new() };
+    let config =
+        FilterConfig { per, default: Arc::new(policy?), breakers, max_breakers, role, warnings: Vec::new() };
     if config.per == Per::UpstreamHost && !config.fallback_headers().is_empty() {
         let message = "excludes `fallback`: once there is an upstream host no other route can be chosen; \
                        use `reject`, or another `per`";

@@ -67,6 +67,13 @@ impl Outcomes {
         outcome(self.ignore.has_header(name, value), self.record.has_header(name, value))
     }
 
+    /// What all headers of a response mean that decide anything; `value` looks one up by its name in lower case.
+    pub fn classify_headers<V: AsRef<[u8]>>(&self, value: impl Fn(&str) -> Option<V>) -> Outcome {
+        let names = self.header_names().into_iter();
+        let found = names.filter_map(|name| Some(self.classify_header(name, value(name)?.as_ref())));
+        found.fold(Outcome::Success, stronger)
+    }
+
     /// The names of the response headers that decide anything, in lower case.
     pub fn header_names(&self) -> BTreeSet<&str> {
         self.record.headers().iter().chain(self.ignore.headers()).map(|header| header.name()).collect()

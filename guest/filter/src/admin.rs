@@ -94,7 +94,7 @@ impl Admin {
             return self.one(id);
         }
         let guards = registry::guards_of(id).unwrap_or_else(|| Rc::clone(&self.fallback));
-        match guards.get(id.as_bytes()) {
+        match guards.get(id) {
             Some(guard) if guard.control(control) => self.one(id),
             _ => Answer::unavailable(),
         }

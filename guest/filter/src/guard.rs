@@ -1,11 +1,12 @@
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
-use breakerbox_core::{Mark, Outcome, Permit, Rejection, Rules, Shared, State, Update};
+use breakerbox_core::{
+    Mark, Outcome, Permit, Reason, Rejection, Rules, Shared, Snapshot, State, Update, WindowType,
+};
 
 use crate::hint::GaugeHint;
 use crate::hostcalls::{self, Level};
 use crate::id::Id;
-use crate::index;
 use crate::metrics::Metrics;
 use crate::store::SharedData;
 
@@ -18,6 +19,10 @@ pub(crate) struct Guard {
     id: Id,
     metrics: Metrics,
     detects_slow_calls: bool,
+    /// Whether calls were recorded here that the gauges of the window do not show yet.
+    is_shown: Cell<bool>,
+    /// The window as the gauges showed it last.
+    shown: Cell<Option<Window>>,
     // Borrowed within single methods here, none of which calls another that borrows.
     shared: RefCell<Shared<GaugeHint>>,
 }
@@ -58,11 +63,12 @@ impl Guard {
         let guard = Self {
             metrics: Metrics::define(&id.label),
             detects_slow_calls: !rules.settings().slow_call_duration.is_zero(),
+            is_shown: Cell::new(true),
+            shown: Cell::new(None),
             shared: RefCell::new(Shared::new(rules, SharedData::slot_key(&id.name), hint)),
             id,
         };
         guard.update();
-        index::add(&guard.id.name);
         guard
     }
 
@@ -83,22 +89,25 @@ impl Guard {
         self.report(&shared, &update);
         match update.answer {
             Some(Ok(permit)) => Decision::Admitted(permit),
-            Some(Err(rejection)) => {
-                self.metrics.count_rejection(rejection.reason);
-                Decision::Rejected(rejection)
-            }
+            Some(Err(rejection)) => Decision::Rejected(rejection),
             None => Decision::Unguarded,
         }
     }
 
-    /// Ends a call whose response began at `answered_at`, or never. While the hint says clean, a success is two
-    /// gauges, a counter, and the clock if slow calls are looked for.
-    pub(crate) fn record(&self, permit: &Permit, outcome: Outcome, answered_at: Option<Mark>) {
+    /// Counts a call that was not let through.
+    pub(crate) fn count_rejection(&self, reason: Reason) {
+        self.metrics.count_rejection(reason);
+    }
+
+    /// Ends a call that lasted until `ended_at`, or until now. While the hint says clean, a success is two gauges, a
+    /// counter, and the clock if slow calls are looked for.
+    pub(crate) fn record(&self, permit: &Permit, outcome: Outcome, ended_at: Option<Mark>) {
         let mut shared = self.shared.borrow_mut();
+        let mut slow = false;
         let update = if self.detects_slow_calls {
             let now = hostcalls::now();
-            let permit =
-                Permit { admitted_at: as_if_admitted(permit.admitted_at, answered_at, now), ..*permit };
+            let permit = Permit { admitted_at: as_if_admitted(permit.admitted_at, ended_at, now), ..*permit };
+            slow = now.since(permit.admitted_at) >= shared.rules().settings().slow_call_duration;
             shared.record(&SharedData, &permit, outcome, now)
         } else {
             shared.record(&SharedData, permit, outcome, hostcalls::now)
@@ -106,8 +115,9 @@ impl Guard {
         self.report(&shared, &update);
         // An outcome that has to wait is counted when it is merged.
         if let Some(receipt) = update.answer {
-            self.metrics.count_call(outcome, receipt);
+            self.metrics.count_call(outcome, slow, receipt);
         }
+        self.is_shown.set(false);
     }
 
     /// Does what an operator asks; false if shared data did not answer.
@@ -123,11 +133,25 @@ impl Guard {
         update.answer.is_some()
     }
 
-    /// Stores the outcomes that wait here, if any.
-    pub(crate) fn flush(&self) {
+    /// Does what can wait: stores the outcomes that wait here, if any, and shows the window.
+    pub(crate) fn tick(&self) {
         if self.shared.borrow().deferred() > 0 {
             self.update();
         }
+        if !self.is_shown.get() {
+            self.show_window();
+        }
+    }
+
+    /// Sets the gauges of the window. Each worker does so until it has found nothing new, so that of those which
+    /// set them at once the last is right; and while time alone can change the window.
+    fn show_window(&self) {
+        let shared = self.shared.borrow();
+        let Some(snapshot) = shared.snapshot(&SharedData, hostcalls::now()) else { return };
+        self.metrics.set_window(&snapshot);
+        let window = Window::of(&snapshot);
+        let fades = shared.rules().settings().window_type == WindowType::Time && snapshot.calls > 0;
+        self.is_shown.set(self.shown.replace(Some(window)) == Some(window) && !fades);
     }
 
     fn update(&self) {
@@ -143,7 +167,11 @@ impl Guard {
     /// Tells of what an operation did besides answering.
     fn report<T>(&self, shared: &Shared<GaugeHint>, update: &Update<T>) {
         for deferred in &update.merged {
-            self.metrics.count_call(deferred.outcome, deferred.receipt);
+            self.metrics.count_call(deferred.outcome, deferred.slow, deferred.receipt);
+        }
+        self.metrics.count_conflicts(update.conflicts);
+        if update.answer.is_none() {
+            self.metrics.count_give_up();
         }
         if let Some(fault) = update.replaced {
             let line =
@@ -156,6 +184,7 @@ impl Guard {
         }
         if let Some(last) = update.transitions.last() {
             self.show_state(shared, last.to, last.at);
+            self.is_shown.set(false);
         }
     }
 
@@ -173,10 +202,26 @@ impl Guard {
     }
 }
 
-/// A call is slow by the time that its response took to begin, but recorded when it is over. So that both hold,
-/// its admission is moved by the time that the rest took. Where the clock stepped back that is none.
-fn as_if_admitted(admitted_at: Mark, answered_at: Option<Mark>, now: Mark) -> Mark {
-    admitted_at.after(now.since(answered_at.unwrap_or(now)))
+/// What the gauges of a window show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Window {
+    state: State,
+    calls: u32,
+    failed: u32,
+    slow: u32,
+}
+
+impl Window {
+    fn of(snapshot: &Snapshot) -> Self {
+        let &Snapshot { state, calls, failed, slow, .. } = snapshot;
+        Self { state, calls, failed, slow }
+    }
+}
+
+/// A call may be slow by the time that its response took to begin, but is recorded when it is over. So that both
+/// hold, its admission is moved by the time that the rest took. Where the clock stepped back that is none.
+fn as_if_admitted(admitted_at: Mark, ended_at: Option<Mark>, now: Mark) -> Mark {
+    admitted_at.after(now.since(ended_at.unwrap_or(now)))
 }
 
 #[cfg(test)]

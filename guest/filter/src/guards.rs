@@ -1,6 +1,7 @@
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use breakerbox_config::{FilterConfig, Per};
 use breakerbox_core::Rules;
@@ -8,10 +9,9 @@ use breakerbox_core::Rules;
 use crate::guard::Guard;
 use crate::hostcalls::{self, Headers, Level};
 use crate::id::Id;
-use crate::metrics::Counter;
-
-/// As many breakers are kept. Ids come from the proxy's configuration, but nothing here may grow without a bound.
-const MAX_BREAKERS: usize = 1_000;
+use crate::metric::Counter;
+use crate::ward::Ward;
+use crate::{fallback, index};
 
 /// The breakers that this VM has met under one configuration.
 pub(crate) struct Guards {
@@ -19,20 +19,24 @@ pub(crate) struct Guards {
     revision: u32,
     vm: String,
     unguarded: Counter,
-    by_id: RefCell<BTreeMap<Vec<u8>, Rc<Guard>>>,
-    overflowed: Cell<bool>,
+    /// Headers that only a breaker may give to a request.
+    fallback_headers: Vec<String>,
+    by_name: RefCell<BTreeMap<String, Rc<Guard>>>,
+    /// By the id as it stands in requests. Several ids may share a breaker.
+    wards: RefCell<BTreeMap<Vec<u8>, Rc<Ward>>>,
 }
 
 impl Guards {
     /// No breakers yet, for the plugins of `vm` (its label), under the given edition of the configuration.
     pub(crate) fn new(config: FilterConfig, revision: u32, vm: String) -> Self {
         Self {
-            config,
             revision,
             vm,
             unguarded: Counter::define("breakerbox_unguarded_calls"),
-            by_id: RefCell::default(),
-            overflowed: Cell::new(false),
+            fallback_headers: config.fallback_headers().into_iter().map(str::to_owned).collect(),
+            by_name: RefCell::default(),
+            wards: RefCell::default(),
+            config,
         }
     }
 
@@ -42,17 +46,17 @@ impl Guards {
     }
 
     /// The rules of a breaker.
-    pub(crate) fn rules_for(&self, id: &str) -> Rules {
-        self.config.rules_for(id).clone().at_revision(self.revision)
+    pub(crate) fn rules_for(&self, name: &str) -> Rules {
+        self.config.rules_of_breaker(name).clone().at_revision(self.revision)
     }
 
-    /// The breaker of the current request; `None` if it has none, which is counted.
-    pub(crate) fn of_request(&self) -> Option<Rc<Guard>> {
-        let guard = self.id_of_request().and_then(|id| self.get(&id));
-        if guard.is_none() {
+    /// What guards the current request; `None` if nothing does, which is counted.
+    pub(crate) fn of_request(&self) -> Option<Rc<Ward>> {
+        let ward = self.id_of_request().and_then(|id| self.ward(&id));
+        if ward.is_none() {
             self.count_unguarded();
         }
-        guard
+        ward
     }
 
     /// Counts a request that passes without a breaker's word.
@@ -60,16 +64,19 @@ impl Guards {
         self.unguarded.increment();
     }
 
-    /// Stores what waits in this VM.
-    pub(crate) fn flush(&self) {
-        for guard in self.by_id.borrow().values() {
-            guard.flush();
+    /// Does what can wait.
+    pub(crate) fn tick(&self) {
+        for guard in self.by_name.borrow().values() {
+            guard.tick();
         }
     }
 
     /// One of the three reads of a healthy request that return bytes: nothing else tells which breaker it needs.
     fn id_of_request(&self) -> Option<Vec<u8>> {
+        let rerouted = fallback::strip(&self.fallback_headers);
         let id = match &self.config.per {
+            // The proxy chooses the route again, but only after us: what it says now is what the client wanted.
+            Per::Route | Per::Cluster if rerouted => None,
             Per::Route => hostcalls::property("xds\0route_name"),
             Per::Cluster => hostcalls::property("xds\0cluster_name"),
             Per::VirtualHost => hostcalls::property("xds\0virtual_host_name"),
@@ -86,25 +93,45 @@ impl Guards {
         id.filter(|id| !id.is_empty())
     }
 
-    /// The breaker with this id, or `None` if there are too many.
-    pub(crate) fn get(&self, bytes: &[u8]) -> Option<Rc<Guard>> {
-        let mut by_id = self.by_id.borrow_mut();
-        if let Some(guard) = by_id.get(bytes) {
+    fn ward(&self, bytes: &[u8]) -> Option<Rc<Ward>> {
+        if let Some(ward) = self.wards.borrow().get(bytes) {
+            return Some(Rc::clone(ward));
+        }
+        let id = Id::new(bytes);
+        let policy = self.config.policy_for(&id.name);
+        let guard = self.get(policy.breaker_of(&id.name))?;
+        let ward = Rc::new(Ward::new(guard, Arc::clone(policy)));
+        let mut wards = self.wards.borrow_mut();
+        // Ids that share breakers may be many more than there are breakers: those found late are looked up each time.
+        if wards.len() < self.most() {
+            wards.insert(bytes.to_vec(), Rc::clone(&ward));
+        }
+        Some(ward)
+    }
+
+    /// The breaker of this name, or `None` if there are too many.
+    pub(crate) fn get(&self, name: &str) -> Option<Rc<Guard>> {
+        let mut by_name = self.by_name.borrow_mut();
+        if let Some(guard) = by_name.get(name) {
             return Some(Rc::clone(guard));
         }
-        if by_id.len() >= MAX_BREAKERS {
-            if !self.overflowed.replace(true) {
+        let most = self.config.max_breakers;
+        // Shared data knows better, if it answers.
+        if by_name.len() >= self.most() || !index::admit(name, most) {
+            if index::is_first_to_say(&format!("full/{most}")) {
                 let line = format!(
-                    "breakerbox: there are {MAX_BREAKERS} breakers; calls that need others are not guarded"
+                    "breakerbox: there are {most} breakers (max_breakers); calls that need others are not guarded"
                 );
                 hostcalls::log(Level::Warn, &line);
             }
             return None;
         }
-        let id = Id::new(bytes);
-        let rules = self.rules_for(&id.name);
-        let guard = Rc::new(Guard::attach(id, rules, &self.vm));
-        by_id.insert(bytes.to_vec(), Rc::clone(&guard));
+        let guard = Rc::new(Guard::attach(Id::new(name.as_bytes()), self.rules_for(name), &self.vm));
+        by_name.insert(name.to_owned(), Rc::clone(&guard));
         Some(guard)
+    }
+
+    fn most(&self) -> usize {
+        usize::try_from(self.config.max_breakers).unwrap_or(usize::MAX)
     }
 }

@@ -1,7 +1,7 @@
 use breakerbox_core::HintCell;
 
 use crate::hostcalls;
-use crate::metrics::Gauge;
+use crate::metric::Gauge;
 
 /// A breaker's hint: two gauges, which every worker reads and writes at once and at a tenth of the cost of
 /// shared data.
@@ -43,7 +43,7 @@ impl HintCell for GaugeHint {
 
     fn revoke(&self) {
         if let Some(gauges) = &self.gauges {
-            hostcalls::increment_metric(gauges.revocations);
+            hostcalls::increment_metric(gauges.revocations, 1);
         }
     }
 

@@ -4,9 +4,18 @@
 //! expect, and a panic costs the worker its VM. Here a missing value is `None`, whatever the status, and every
 //! failure is a value.
 
+mod abi;
+
 use std::ptr::{null_mut, slice_from_raw_parts_mut};
 
 use breakerbox_core::{Mark, Unavailable};
+
+use abi::{
+    clock_time_get, proxy_define_metric, proxy_get_buffer_bytes, proxy_get_header_map_value,
+    proxy_get_metric, proxy_get_property, proxy_get_shared_data, proxy_increment_metric, proxy_log,
+    proxy_record_metric, proxy_remove_header_map_value, proxy_replace_header_map_value,
+    proxy_send_local_response, proxy_set_property, proxy_set_shared_data, proxy_set_tick_period_milliseconds,
+};
 
 /// Statuses that mean something to a caller; all others are failures.
 const OK: u32 = 0;
@@ -19,65 +28,6 @@ pub(crate) const ABSENT: u32 = u32::MAX;
 
 const PLUGIN_CONFIGURATION: u32 = 7;
 const MONOTONIC: u32 = 1;
-
-#[link(wasm_import_module = "env")]
-unsafe extern "C" {
-    fn proxy_log(level: u32, message: *const u8, size: usize) -> u32;
-    fn proxy_set_tick_period_milliseconds(period: u32) -> u32;
-    fn proxy_get_buffer_bytes(
-        buffer: u32,
-        start: usize,
-        max_size: usize,
-        data: *mut *mut u8,
-        size: *mut usize,
-    ) -> u32;
-    fn proxy_get_header_map_value(
-        map: u32,
-        key: *const u8,
-        key_size: usize,
-        value: *mut *mut u8,
-        value_size: *mut usize,
-    ) -> u32;
-    fn proxy_get_property(
-        path: *const u8,
-        path_size: usize,
-        value: *mut *mut u8,
-        value_size: *mut usize,
-    ) -> u32;
-    fn proxy_get_shared_data(
-        key: *const u8,
-        key_size: usize,
-        value: *mut *mut u8,
-        value_size: *mut usize,
-        cas: *mut u32,
-    ) -> u32;
-    fn proxy_set_shared_data(
-        key: *const u8,
-        key_size: usize,
-        value: *const u8,
-        value_size: usize,
-        cas: u32,
-    ) -> u32;
-    fn proxy_define_metric(kind: u32, name: *const u8, name_size: usize, id: *mut u32) -> u32;
-    fn proxy_get_metric(id: u32, value: *mut u64) -> u32;
-    fn proxy_increment_metric(id: u32, offset: i64) -> u32;
-    fn proxy_record_metric(id: u32, value: u64) -> u32;
-    fn proxy_send_local_response(
-        status: u32,
-        details: *const u8,
-        details_size: usize,
-        body: *const u8,
-        body_size: usize,
-        headers: *const u8,
-        headers_size: usize,
-        grpc_status: i32,
-    ) -> u32;
-}
-
-#[link(wasm_import_module = "wasi_snapshot_preview1")]
-unsafe extern "C" {
-    fn clock_time_get(clock: u32, precision: u64, time: *mut u64) -> u32;
-}
 
 /// How loud a log line is.
 #[derive(Clone, Copy)]
@@ -141,6 +91,23 @@ pub(crate) fn header(headers: Headers, name: &str) -> Option<Vec<u8>> {
     .ok()
 }
 
+/// Sets a request's header, in place of all that it has of this name; the proxy then chooses the route again.
+pub(crate) fn set_request_header(name: &str, value: &str) -> bool {
+    let map = Headers::Request as u32;
+    // SAFETY: the host reads `name` and `value` before it returns.
+    let status = unsafe {
+        proxy_replace_header_map_value(map, name.as_ptr(), name.len(), value.as_ptr(), value.len())
+    };
+    status == OK
+}
+
+/// Takes a header off the request, and with it the route that was chosen, whether or not there was one.
+pub(crate) fn remove_request_header(name: &str) -> bool {
+    // SAFETY: the host reads `name` before it returns.
+    let status = unsafe { proxy_remove_header_map_value(Headers::Request as u32, name.as_ptr(), name.len()) };
+    status == OK
+}
+
 /// A property's value. The path's segments are separated by NUL.
 pub(crate) fn property(path: &str) -> Option<Vec<u8>> {
     receive(|value, size| {
@@ -148,6 +115,13 @@ pub(crate) fn property(path: &str) -> Option<Vec<u8>> {
         unsafe { proxy_get_property(path.as_ptr(), path.len(), value, size) }
     })
     .ok()
+}
+
+/// Sets a property of the request, which access logs show as `%FILTER_STATE(wasm.NAME:PLAIN)%`. A host that does
+/// not keep it logs nothing.
+pub(crate) fn set_property(name: &str, value: &str) {
+    // SAFETY: the host reads `name` and `value` before it returns.
+    unsafe { proxy_set_property(name.as_ptr(), name.len(), value.as_ptr(), value.len()) };
 }
 
 /// A property that is an integer: eight bytes, little-endian.
@@ -196,10 +170,10 @@ pub(crate) fn metric(id: u32) -> Option<u64> {
     (status == OK).then_some(value)
 }
 
-/// Adds one to a metric, atomically over all workers.
-pub(crate) fn increment_metric(id: u32) {
+/// Adds to a metric, atomically over all workers. Hosts refuse to add nothing.
+pub(crate) fn increment_metric(id: u32, by: u32) {
     // SAFETY: numbers only. The only failure is a metric that does not exist, and `id` came from `define_metric`.
-    unsafe { proxy_increment_metric(id, 1) };
+    unsafe { proxy_increment_metric(id, i64::from(by)) };
 }
 
 /// Sets a gauge.

@@ -1,9 +1,16 @@
 use std::fmt::Write;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Which breaker: a route's or cluster's name, and the forms in which it is written.
+use breakerbox_config::MAX_ID_BYTES;
+
+/// What ends a name that was cut: a tilde and the whole name's hash in hexadecimal digits.
+const DIGEST_BYTES: usize = 17;
+
+/// Which breaker: the name of a route, a cluster, a host and so on, and the forms in which it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Id {
-    /// The name. Bytes that are not UTF-8 are percent-escaped.
+    /// The name. Bytes that are not UTF-8 are percent-escaped. If it is too long, its end is a hash of it, so that
+    /// two of one beginning are not taken for the same.
     pub(crate) name: String,
     /// The name as a value within a metric's name.
     pub(crate) label: String,
@@ -17,11 +24,22 @@ impl Id {
             Ok(name) => name.to_owned(),
             Err(_) => escape(bytes),
         };
+        let name = shorten(name);
         let label = escape(name.as_bytes());
         // A string always has a JSON form.
         let json = serde_json::to_string(&name).unwrap_or_default();
         Self { name, label, json }
     }
+}
+
+fn shorten(name: String) -> String {
+    if name.len() <= MAX_ID_BYTES {
+        return name;
+    }
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    let end = name.floor_char_boundary(MAX_ID_BYTES.saturating_sub(DIGEST_BYTES));
+    format!("{}~{:016x}", name.get(..end).unwrap_or_default(), hasher.finish())
 }
 
 /// Percent-escapes what would end a label early, be mistaken for an escape, or not survive in a metric's name.
@@ -55,6 +73,19 @@ mod tests {
     fn a_label_holds_no_brackets_controls_or_bytes_beyond_ascii() {
         assert_eq!(Id::new(b"a[0]=100%\n\x7f").label, "a%5B0%5D=100%25%0A%7F");
         assert_eq!(Id::new("für".as_bytes()).label, "f%C3%BCr");
+    }
+
+    #[test]
+    fn long_names_are_cut_and_stay_apart() {
+        let name =
+            |last: char| Id::new(format!("{}ü{}{last}", "x".repeat(238), "y".repeat(300)).as_bytes()).name;
+        let (one, other) = (name('1'), name('2'));
+        assert_ne!(one, other);
+        assert!(one.starts_with(&format!("{}~", "x".repeat(238))), "{one}");
+        assert_eq!(one.len(), 255);
+        let longest = "x".repeat(256);
+        assert_eq!(Id::new(longest.as_bytes()).name, longest);
+        assert_eq!(Id::new(&[0xff; 300]).name.len(), 256);
     }
 
     #[test]

@@ -7,12 +7,13 @@
 //! answers into replies, metrics and log lines.
 //!
 //! - [`root`]: the plugin in one worker's VM: configuration, ticks.
-//! - [`request`]: one request, from its headers to its log entry.
-//! - [`guards`], [`guard`]: the breakers that this VM has met.
+//! - [`request`]: one request, from its headers to its log entry; [`call`]: its part from permit to outcome.
+//! - [`guards`], [`guard`], [`ward`]: the breakers that this VM has met, and what they guard under which policy.
+//! - [`response`], [`ending`]: what happened to a request, and what that means for its breaker.
+//! - [`reply`], [`fallback`]: what becomes of a request that its breaker rejects.
 //! - [`admin`]: requests to the role `admin`: its [`page`], [`view`]s of breakers and controls, for those who have
 //!   [`access`]. It finds breakers through the [`index`] in shared data, and their settings through the [`registry`]
 //!   of this VM's filters.
-//! - [`outcome`]: what happened to a request, and what that means for its breaker.
 //! - [`hostcalls`]: the only place that talks to the proxy, and the only one with `unsafe`.
 
 #![deny(unsafe_code)]
@@ -32,7 +33,10 @@
 mod access;
 mod admin;
 mod answer;
+mod call;
 mod configuration;
+mod ending;
+mod fallback;
 mod guard;
 mod guards;
 mod hint;
@@ -40,16 +44,18 @@ mod hint;
 mod hostcalls;
 mod id;
 mod index;
+mod metric;
 mod metrics;
-mod outcome;
 mod page;
 mod registry;
 mod reply;
 mod request;
+mod response;
 mod revision;
 mod root;
 mod store;
 mod view;
+mod ward;
 
 #[cfg(feature = "crash-on-demand")]
 mod crash;

@@ -1,35 +1,50 @@
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::time::Duration;
 
+use breakerbox_config::{Reject, RetryAfter};
 use breakerbox_core::Rejection;
 
 use crate::hostcalls::{self, Headers, LocalResponse};
 use crate::id::Id;
 
-const UNAVAILABLE: u8 = 14;
-
 /// Answers a request that its breaker rejected; whether the proxy took the answer. In the request's headers
 /// callback only.
-pub(crate) fn send(id: &Id, rejection: &Rejection) -> bool {
-    let retry_after = rejection.retry_after.map(|wait| whole_seconds(wait).to_string());
-    let mut headers = Vec::with_capacity(2);
+pub(crate) fn send(id: &Id, rejection: &Rejection, reject: &Reject) -> bool {
+    let retry_after = match reject.retry_after {
+        RetryAfter::Remaining => rejection.retry_after.map(whole_seconds),
+        RetryAfter::Seconds(seconds) => Some(seconds),
+        RetryAfter::Off => None,
+    };
+    let retry_after = retry_after.map(|seconds| seconds.to_string());
+    let mut headers = Vec::with_capacity(reject.headers.len().saturating_add(3));
+    headers.extend(reject.headers.iter().map(|header| (header.name(), header.value())));
     if let Some(seconds) = &retry_after {
         headers.push(("retry-after", seconds.as_str()));
     }
+    if reject.envoy_ratelimited {
+        headers.push(("x-envoy-ratelimited", "true"));
+    }
     let is_grpc = is_grpc(hostcalls::header(Headers::Request, "content-type").as_deref());
-    let body = if is_grpc {
-        message(id, rejection)
-    } else {
-        headers.push(("content-type", "application/json"));
-        json(id, rejection)
+    let body = match &reject.body {
+        // gRPC has no body here: this is the text beside its status.
+        _ if is_grpc => Cow::Owned(message(id, rejection)),
+        Some(body) => {
+            headers.push(("content-type", body.content_type.as_str()));
+            Cow::Borrowed(body.text.as_str())
+        }
+        None => {
+            headers.push(("content-type", "application/json"));
+            Cow::Owned(json(id, rejection))
+        }
     };
     hostcalls::send_local_response(&LocalResponse {
-        status: 503,
+        status: reject.status.into(),
         details: "circuit_breaker_open",
         headers: &headers,
         body: &body,
         // The proxy turns the reply to a gRPC request into gRPC: this status, and the body as its message.
-        grpc_status: is_grpc.then_some(UNAVAILABLE),
+        grpc_status: is_grpc.then(|| reject.grpc_status.code()),
     })
 }
 

@@ -14,7 +14,7 @@ use crate::registry;
 use crate::request::Request;
 use crate::revision::Revision;
 
-/// How often outcomes that the store did not take are offered to it again.
+/// How often outcomes that the store did not take are offered to it again, and gauges brought up to date.
 const TICK_MILLIS: u32 = 1_000;
 
 /// The plugin in one VM.
@@ -62,7 +62,7 @@ impl RootContext for Root {
 
     fn on_tick(&mut self) {
         if let Some(Serving::Filter(guards)) = &self.serving {
-            guards.flush();
+            guards.tick();
         }
     }
 
@@ -94,6 +94,9 @@ fn serve(config: FilterConfig, bytes: &[u8], vm: String) -> Rc<Guards> {
             revision.number
         );
         hostcalls::log(Level::Info, &line);
+        for warning in &config.warnings {
+            hostcalls::log(Level::Warn, &format!("breakerbox: odd configuration: {warning}"));
+        }
     }
     if !hostcalls::set_tick_period(TICK_MILLIS) {
         let line =

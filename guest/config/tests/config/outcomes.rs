@@ -5,7 +5,7 @@ use crate::{accept, refuse};
 
 #[track_caller]
 fn outcomes(settings: &str) -> Outcomes {
-    accept(&format!(r#"{{"default": {settings}}}"#)).default.outcomes
+    accept(&format!(r#"{{"default": {settings}}}"#)).default.outcomes.clone()
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::{accept, refuse};
 
 #[track_caller]
 fn on_rejection(settings: &str) -> OnRejection {
-    accept(&format!(r#"{{"default": {settings}}}"#)).default.on_rejection
+    accept(&format!(r#"{{"default": {settings}}}"#)).default.on_rejection.clone()
 }
 
 #[track_caller]
