@@ -35,7 +35,8 @@ pub const FILTER_KEYS: &[Key] = &[
         name: "max_breakers",
         default: "1000",
         limits: "1 to 100000",
-        meaning: "As many breakers may exist; requests that would need more pass unguarded and are counted.",
+        meaning: "As many breakers may exist in the proxy; requests that would need more pass unguarded and are \
+                  counted.",
     },
     Key {
         name: "role",
