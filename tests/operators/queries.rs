@@ -100,10 +100,12 @@ fn shown(text: &str, before: &str, after: impl Fn(char) -> bool) -> BTreeSet<Str
     parts.map(|part| part.split(&after).next().unwrap_or_default().trim().to_owned()).collect()
 }
 
-/// An Envoy in which a breaker has moved, as transitions are counted from the first on.
+/// Of an Envoy in which a breaker has moved, as transitions are counted from the first on, and one of each kind was called.
 async fn metrics() -> Result<Metrics> {
     let world = World::start(&json!({ "role": "admin" })).await?;
-    world.call("a.b/c", "/catalog").await?;
+    for breaker in ["a.b/c", "shadow", "spare"] {
+        world.call(breaker, "/catalog").await?;
+    }
     world.open("orders", 5).await?;
     world.envoy.metrics().await
 }

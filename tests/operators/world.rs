@@ -32,7 +32,12 @@ impl World {
             "wait_in_open": "10m",
             "slow_call_duration": "1s",
         });
-        bootstrap.configure_filter(&json!({ "per": "header:x-breaker", "default": default }).to_string())?;
+        let breakers = json!({
+            "shadow": { "mode": "shadow" },
+            "spare": { "fallback": { "header": { "x-spare": "1" } } },
+        });
+        let filter = json!({ "per": "header:x-breaker", "default": default, "breakers": breakers });
+        bootstrap.configure_filter(&filter.to_string())?;
         bootstrap.configure_admin(admin)?;
         let envoy = Envoy::start(&bootstrap, WORKERS).await?;
         let admin = envoy.listener("breakers").await?;
