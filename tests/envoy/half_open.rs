@@ -49,6 +49,36 @@ async fn exactly_as_many_probes_as_configured_reach_the_upstream_and_close_it() 
 }
 
 #[tokio::test]
+async fn each_of_many_half_opens_under_load_sends_as_many_probes_as_configured() -> Result<()> {
+    let mut settings = probes(3);
+    settings["wait_in_open"] = "5ms".into();
+    let world = World::start(&settings).await?;
+    world.open_orders(4).await?;
+    let mut clients = JoinSet::new();
+    for _ in 0..24 {
+        let client = world.client;
+        clients.spawn(async move {
+            for _ in 0..150 {
+                client.get("/orders").await?;
+            }
+            anyhow::Ok(())
+        });
+    }
+    while let Some(done) = clients.join_next().await {
+        done??;
+    }
+    let hits = world.orders.hits("/orders");
+    let metrics = world.recorded(ORDERS, hits).await?;
+    let half_opens = metrics.sum("breakerbox_transitions", &[("breaker", ORDERS), ("to", "half_open")]);
+    assert!(half_opens >= 10, "only {half_opens} times half-open");
+    // All probes failed, so each half-open but perhaps the last had all of its probes.
+    let probes = hits - 4;
+    assert!((3 * half_opens - 2..=3 * half_opens).contains(&probes), "{probes} probes, {metrics}");
+    assert_eq!(calls(&metrics, ORDERS, "failed"), hits);
+    Ok(())
+}
+
+#[tokio::test]
 async fn probes_that_fail_open_it_again_and_it_recovers_with_the_upstream() -> Result<()> {
     let world = ready_to_probe(&probes(2)).await?;
     for _ in 0..2 {
