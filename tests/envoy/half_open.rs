@@ -54,19 +54,7 @@ async fn each_of_many_half_opens_under_load_sends_as_many_probes_as_configured()
     settings["wait_in_open"] = "5ms".into();
     let world = World::start(&settings).await?;
     world.open_orders(4).await?;
-    let mut clients = JoinSet::new();
-    for _ in 0..24 {
-        let client = world.client;
-        clients.spawn(async move {
-            for _ in 0..150 {
-                client.get("/orders").await?;
-            }
-            anyhow::Ok(())
-        });
-    }
-    while let Some(done) = clients.join_next().await {
-        done??;
-    }
+    world.hammer("/orders", 24, 150).await?;
     let hits = world.orders.hits("/orders");
     let metrics = world.recorded(ORDERS, hits).await?;
     let half_opens = metrics.sum("breakerbox_transitions", &[("breaker", ORDERS), ("to", "half_open")]);

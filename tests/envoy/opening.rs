@@ -28,6 +28,16 @@ async fn after_the_failures_that_open_it_nothing_reaches_the_upstream_through_an
 }
 
 #[tokio::test]
+async fn no_failure_is_lost_however_busy_the_workers_are() -> Result<()> {
+    let world = World::start(&json!({ "window_size": 3000, "minimum_calls": 3000 })).await?;
+    world.orders.on("/orders", Answer::Status(500));
+    world.hammer("/orders", 24, 125).await?;
+    let metrics = world.moved(ORDERS, "closed", "open", 1).await?;
+    assert_eq!((world.orders.hits("/orders"), calls(&metrics, ORDERS, "failed")), (3000, 3000));
+    Ok(())
+}
+
+#[tokio::test]
 async fn other_routes_are_untouched() -> Result<()> {
     let world = World::start(&opens_at_ten()).await?;
     world.open_orders(10).await?;

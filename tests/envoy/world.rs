@@ -10,6 +10,7 @@ use hyper::header::HeaderValue;
 use hyper::{Method, Request};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tokio::task::JoinSet;
 
 /// How long an event may take that a test waits for.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(15);
@@ -145,6 +146,21 @@ impl World {
         let wait = Rejection::read(&reply)?.retry_after_ms.context("it does not say how long to wait")?;
         // It says whole milliseconds, rounded up.
         Ok((asked + Duration::from_millis(wait.saturating_sub(1)), answered + Duration::from_millis(wait)))
+    }
+
+    /// Sends requests from many clients at once, each its share one after the other.
+    pub(crate) async fn hammer(&self, path: &'static str, clients: u32, share: u32) -> Result<()> {
+        let mut tasks = JoinSet::new();
+        for _ in 0..clients {
+            let client = self.client;
+            tasks.spawn(async move {
+                for _ in 0..share {
+                    client.get(path).await?;
+                }
+                anyhow::Ok(())
+            });
+        }
+        tasks.join_all().await.into_iter().collect()
     }
 
     /// Waits until the wait of the open breaker of `/orders` is over, as one of its rejections says.
