@@ -55,5 +55,12 @@ target/hosts/python/set-up: tests/hosts/python/requirements.txt
 	@touch $@
 
 tests/hosts/javascript/node_modules/set-up: tests/hosts/javascript/package.json
+	@if ! command -v npm >/dev/null; then \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+			apt-get update --quiet=2 && apt-get install --quiet=2 --yes --no-install-recommends nodejs npm >/dev/null; \
+		else \
+			echo "No npm, which the example in JavaScript needs: install Node.js 20 or newer"; exit 1; \
+		fi; \
+	fi
 	@npm install --prefix $(<D) --loglevel error --no-audit --no-fund
 	@touch $@

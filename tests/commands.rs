@@ -151,3 +151,11 @@ fn settings_prints_every_key_with_its_default() {
         assert!(shown, "{} is missing:\n{}", key.name, ended.out);
     }
 }
+
+#[test]
+fn the_page_of_settings_is_what_the_command_prints() {
+    let page = include_str!("../docs/settings.md");
+    let printed = breakerbox(&["settings".as_ref()]).out;
+    let expected = format!("# Settings\n\n<!-- printed by `breakerbox settings` -->\n\n{printed}");
+    assert!(page == expected, "docs/settings.md should be:\n{expected}");
+}

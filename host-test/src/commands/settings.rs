@@ -2,7 +2,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::Result;
-use breakerbox_config::{Key, SECTIONS};
+use breakerbox_config::{Code, Key, Oddity, SECTIONS};
 
 pub(super) fn execute() -> Result<ExitCode> {
     let mut out = io::stdout().lock();
@@ -13,6 +13,10 @@ pub(super) fn execute() -> Result<ExitCode> {
         writeln!(out, "## {}\n\nIn {}:\n", section.title, section.place)?;
         print(&mut out, section.keys)?;
     }
+    writeln!(out, "\n## Errors\n\nEach refuses the configuration; all are listed at once.\n")?;
+    print_names(&mut out, Code::ALL.map(|code| (code.name(), code.meaning())))?;
+    writeln!(out, "\n## Warnings\n\nThe configuration is accepted, and probably not what was meant.\n")?;
+    print_names(&mut out, Oddity::ALL.map(|oddity| (oddity.name(), oddity.meaning())))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -39,4 +43,9 @@ fn print(out: &mut impl Write, keys: &[Key]) -> io::Result<()> {
         writeln!(out, "|")?;
     }
     Ok(())
+}
+
+fn print_names<const N: usize>(out: &mut impl Write, names: [(&str, &str); N]) -> io::Result<()> {
+    writeln!(out, "| name | meaning |\n| --- | --- |")?;
+    names.iter().try_for_each(|(name, meaning)| writeln!(out, "| `{name}` | {meaning} |"))
 }
