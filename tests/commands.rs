@@ -33,7 +33,7 @@ fn scenario(steps: &str) -> String {
 }
 
 const OPENED: &str = r#"
-    {"at_ms": 0, "acquire": "a", "expect": {"permitted": true, "state": "closed"}},
+    {"at_ms": 0, "acquire": "a", "expect": {"permitted": true, "reason": null, "state": "closed"}},
     {"at_ms": 5, "record": "a", "outcome": "failure", "expect": {"recorded": true, "events": ["opened"]}},
     {"at_ms": 6, "acquire": "b", "expect": {"permitted": false, "reason": "open", "retry_after_ms": 29999}}
 "#;
@@ -46,6 +46,22 @@ fn a_scenario_that_passes_is_counted() {
     assert_eq!((ended.out.as_str(), ended.code), ("2 passed, 0 failed\n", Some(0)));
     // Nobody waits for progress where there is no terminal.
     assert_eq!(ended.err, "");
+}
+
+#[cfg(feature = "harness")]
+#[test]
+fn the_guests_run_scenarios_too() {
+    let folder = TempDir::new().unwrap();
+    let file = file(&folder, "opened.json", &scenario(OPENED));
+    for host in ["component", "filter"] {
+        let ended = breakerbox(&["run".as_ref(), "--host".as_ref(), host.as_ref(), &file]);
+        assert_eq!(
+            (ended.out.as_str(), ended.code),
+            ("1 passed, 0 failed\n", Some(0)),
+            "{host}: {}",
+            ended.err
+        );
+    }
 }
 
 #[test]

@@ -34,6 +34,7 @@ impl Difference {
     fn at(step: usize, key: &str, expected: Option<&Value>, seen: Option<&Value>) -> Option<Self> {
         let same = match (expected, seen) {
             (Some(expected), Some(seen)) => same(expected, seen),
+            (Some(Value::Null), None) => true,
             (expected, seen) => expected == seen,
         };
         (!same).then(|| Self { step, key: key.to_owned(), expected: expected.cloned(), seen: seen.cloned() })

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, de};
 use serde_json::Value;
 
-/// What a step is expected to show, by key. What it does not name is not checked.
+/// What a step is expected to show, by key. What it does not name is not checked; null means that there is nothing.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(try_from = "BTreeMap<String, Value>")]
 pub struct Expectation(BTreeMap<String, Value>);
