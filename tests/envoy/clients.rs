@@ -4,7 +4,7 @@ use hyper::Method;
 use hyper::header::{HeaderName, HeaderValue};
 use serde_json::json;
 
-use crate::world::{Counts, ORDERS, Rejection, Setup};
+use crate::world::{Counts, ORDERS, Rejection, Setup, wait_in_open};
 
 #[tokio::test]
 async fn a_websocket_is_judged_at_its_handshake_and_holds_no_probe() -> Result<()> {
@@ -20,7 +20,7 @@ async fn a_websocket_is_judged_at_its_handshake_and_holds_no_probe() -> Result<(
     assert_eq!(client.open(client.websocket_request("/orders")?).await?.status(), 500);
     assert_eq!(world.news(before).await?, Counts::FAILED);
     world.open_orders(2).await?;
-    world.wait_in_open().await?;
+    wait_in_open(300).await;
 
     world.orders.on("/orders", Answer::Upgrade);
     let before = world.counts(ORDERS).await?;

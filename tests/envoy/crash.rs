@@ -8,7 +8,7 @@ use hyper::Method;
 use hyper::header::HeaderValue;
 use serde_json::{Value, json};
 
-use crate::world::{CATALOG, Counts, ORDERS, Rejection, Setup, World, state};
+use crate::world::{CATALOG, Counts, ORDERS, Rejection, Setup, World, state, wait_in_open};
 
 /// A world whose filter crashes when a request that gets a permit says so.
 async fn crashing(settings: &Value) -> Result<World> {
@@ -91,7 +91,7 @@ async fn a_probe_that_was_lost_with_its_vm_is_waited_for_only_so_long() -> Resul
     }))
     .await?;
     world.open_orders(4).await?;
-    world.wait_in_open().await?;
+    wait_in_open(300).await;
     crash(&world, "/orders").await?;
     assert_eq!(world.state(ORDERS).await?, "half_open");
 

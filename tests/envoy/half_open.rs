@@ -3,7 +3,7 @@ use breakerbox_host::upstream::{Answer, Behaviour, Gate, Traffic};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use crate::world::{ORDERS, PATIENCE, Rejection, Setup, World, calls, state};
+use crate::world::{ORDERS, PATIENCE, Rejection, Setup, World, calls, state, wait_in_open};
 
 /// Opens at the fourth failure, for a short time.
 fn probes(count: u32) -> Value {
@@ -14,7 +14,7 @@ fn probes(count: u32) -> Value {
 async fn ready_to_probe(settings: &Value) -> Result<World> {
     let world = World::start(settings).await?;
     world.open_orders(4).await?;
-    world.wait_in_open().await?;
+    wait_in_open(300).await;
     Ok(world)
 }
 
@@ -68,7 +68,11 @@ async fn each_of_many_half_opens_under_load_sends_as_many_probes_as_configured()
 
 #[tokio::test]
 async fn probes_that_fail_open_it_again_and_it_recovers_with_the_upstream() -> Result<()> {
-    let world = ready_to_probe(&probes(2)).await?;
+    let mut settings = probes(2);
+    settings["wait_in_open"] = "1s".into();
+    let world = World::start(&settings).await?;
+    world.open_orders(4).await?;
+    wait_in_open(1000).await;
     for _ in 0..2 {
         assert!(world.client.get("/orders").await?.text().starts_with("503 from"));
     }
@@ -78,7 +82,7 @@ async fn probes_that_fail_open_it_again_and_it_recovers_with_the_upstream() -> R
     assert_eq!(world.orders.hits("/orders"), 4 + 2);
 
     world.orders.on("/orders", Answer::Status(200));
-    world.wait_in_open().await?;
+    wait_in_open(1000).await;
     for _ in 0..2 {
         assert_eq!(world.client.get("/orders").await?.status, 200);
     }
@@ -112,7 +116,7 @@ async fn a_probe_that_a_later_filter_answers_gives_its_permit_back() -> Result<(
     setup.inject_faults()?;
     let world = setup.start().await?;
     world.open_orders(4).await?;
-    world.wait_in_open().await?;
+    wait_in_open(300).await;
     world.orders.on("/orders", Answer::Status(200));
 
     assert_eq!(world.client.send(world.faulty("/orders")?).await?.status, 500);
