@@ -6,7 +6,7 @@
 .PHONY: help demo test lint bench bench-envoy toolchain envoy browser hosts
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: toolchain envoy ## Watch a breaker open, probe and close in a real Envoy; KEEP=1 leaves it running
 	@cargo build --package breakerbox-host --no-default-features
@@ -20,7 +20,7 @@ lint: toolchain ## Formatting and clippy, warnings denied
 	cargo clippy --workspace --all-targets -- -D warnings
 
 bench: toolchain ## Benches as one table of ratios, and instruction counts against the committed ones
-	cargo bench --package breakerbox-benches --features harness
+	cargo bench --package breakerbox-benches
 	cargo build --release --package breakerbox-benches --bin fixed-loop --bin ratios
 	@target/release/ratios target/criterion
 	@benches/compare-instructions.sh target/release/fixed-loop
