@@ -55,13 +55,13 @@ fn text(mut resolve: Resolve, world: WorldId) -> Result<String> {
     let own = |id: &PackageId| resolve.packages[*id].name.namespace == "breakerbox";
     let package = resolve.packages.iter().map(|(id, _)| id).find(own).context("no package of ours")?;
     resolve.packages[package].worlds.clear();
-    for (_, interface) in resolve.interfaces.iter_mut() {
+    for (_, interface) in &mut resolve.interfaces {
         interface.stability = Stability::Unknown;
         for function in interface.functions.values_mut() {
             function.stability = Stability::Unknown;
         }
     }
-    for (_, item) in resolve.types.iter_mut() {
+    for (_, item) in &mut resolve.types {
         item.stability = Stability::Unknown;
     }
     let mut printer = WitPrinter::new(OutputToString::default());
