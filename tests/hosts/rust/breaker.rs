@@ -1,5 +1,8 @@
 //! A breaker in a Rust host: it opens, rejects, probes and closes.
 
+// What `bindgen!` writes has no documentation and its own style.
+#![allow(missing_docs, unreachable_pub, unused_qualifications, clippy::pedantic)]
+
 use breakerbox_host::guests::COMPONENT_WASM;
 use wasmtime::component::{Component, Linker};
 use wasmtime::{Config, Engine, Result, Store};
