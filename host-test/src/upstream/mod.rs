@@ -15,7 +15,7 @@ use anyhow::{Context as _, Result};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
-use tokio::net::{TcpListener, TcpSocket};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
@@ -108,6 +108,10 @@ impl Upstream {
             server.abort();
             // The port is closed once the task is gone; that it was aborted is no news.
             let _ = server.await;
+            // But a process that another thread is just starting has a copy of the socket until it runs its program.
+            while TcpStream::connect(self.address).await.is_ok() {
+                tokio::task::yield_now().await;
+            }
         }
     }
 
