@@ -204,10 +204,9 @@ impl SlotStore for &Port {
 pub(crate) struct HintPort(pub(crate) Rc<Port>);
 
 impl HintCell for HintPort {
-    fn revocations(&self) -> u64 {
-        self.0.number(|cell| {
-            if self.0.sabotage == Sabotage::GrantsOutliveRevocations { 0 } else { cell.revocations }
-        })
+    fn revocations(&self) -> Option<u64> {
+        let frozen = self.0.sabotage == Sabotage::GrantsOutliveRevocations;
+        Some(self.0.number(|cell| if frozen { 0 } else { cell.revocations }))
     }
 
     fn revoke(&self) {

@@ -46,6 +46,7 @@ struct Worker {
 struct Truth {
     from: u64,
     hint: Option<Hint>,
+    state: State,
     /// The call whose write made it so.
     writer: u64,
 }
@@ -180,7 +181,7 @@ impl World {
     /// A slot moves only along the table, and never holds more probes than it may.
     fn check_write(&mut self, before: Option<Snapshot>, writer: u64, alone: bool) -> Checked {
         let after = self.snapshot().ok_or("a write left bytes that are no slot")?;
-        self.truths.push(Truth { from: self.step, hint: self.hint(), writer });
+        self.truths.push(Truth { from: self.step, hint: self.hint(), state: after.state, writer });
         let k = self.rules.settings().half_open_calls;
         if after.state == State::HalfOpen && after.calls + after.probes_out > k {
             return Err(format!("{} probes ended and {} are out of {k}", after.calls, after.probes_out));
@@ -206,9 +207,18 @@ impl World {
         match finished {
             Finished::Acquired(update) => {
                 self.settle(worker, update.answer.is_some(), &update.transitions, &update.merged)?;
-                let Some(Ok(permit)) = update.answer else { return Ok(()) };
+                let permit = match update.answer {
+                    Some(Ok(permit)) => permit,
+                    Some(Err(_)) if !asked_the_store => {
+                        return self.justify(busy, "rejected", |truth| {
+                            matches!(truth.state, State::Open | State::ForcedOpen)
+                        });
+                    }
+                    _ => return Ok(()),
+                };
                 if !asked_the_store {
-                    self.justify(busy, Hint { generation: permit.generation, clean: false })?;
+                    let claim = Hint { generation: permit.generation, clean: false };
+                    self.justify(busy, "admitted", |truth| claim.holds(truth.hint))?;
                 }
                 if permit.ticket != 0 && !self.tickets.insert((permit.generation, permit.ticket)) {
                     return Err(format!("{permit:?} was issued twice"));
@@ -223,8 +233,9 @@ impl World {
                     Some(Receipt::Stale) => {}
                     Some(receipt) if asked_the_store => self.count(permit, receipt),
                     Some(receipt) => {
-                        let clean = receipt == Receipt::Counted;
-                        self.justify(busy, Hint { generation: permit.generation, clean })?;
+                        let claim =
+                            Hint { generation: permit.generation, clean: receipt == Receipt::Counted };
+                        self.justify(busy, "recorded", |truth| claim.holds(truth.hint))?;
                     }
                 }
             }
@@ -261,19 +272,17 @@ impl World {
         }
     }
 
-    /// What a hint answered must have been true at some moment of the call, or have become untrue by a write of
-    /// a call that was not over when this one began: then this one comes first.
-    fn justify(&self, busy: &Busy, claim: Hint) -> Checked {
+    /// What was answered without the store must have been true at some moment of the call, or have become untrue by
+    /// a write of a call that was not over when this one began: then this one comes first.
+    fn justify(&self, busy: &Busy, answer: &str, is_true: impl Fn(&Truth) -> bool) -> Checked {
         let justified = self.truths.iter().enumerate().any(|(at, truth)| {
             let ended = self.truths.get(at + 1).and_then(|next| self.ended.get(&next.writer));
-            claim.holds(truth.hint)
-                && truth.from <= self.step
-                && ended.is_none_or(|&ended| ended >= busy.started)
+            is_true(truth) && truth.from <= self.step && ended.is_none_or(|&ended| ended >= busy.started)
         });
         let what = busy.call;
         justified
             .then_some(())
-            .ok_or_else(|| format!("{what:?} was answered by a hint that was wrong: {claim:?}"))
+            .ok_or_else(|| format!("{what:?} was {answer} without the store, by what was no longer true"))
     }
 
     fn come_to_rest(&mut self) -> Checked {

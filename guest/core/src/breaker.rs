@@ -138,8 +138,7 @@ impl Breaker {
     pub fn record(&self, permit: &Permit, outcome: Outcome, now: Mark) -> Effect<Receipt> {
         let word = self.word();
         if word.is_clean() && outcome == Outcome::Success && word.generation() == permit.generation {
-            let slow = self.rules.detects_slow_calls()
-                && self.rules.is_slow(self.clamp(now).nanos_since(permit.admitted_at));
+            let slow = self.rules.detects_slow_calls() && self.rules.is_slow(permit, self.clamp(now));
             if !slow {
                 return Effect::nothing(Receipt::Counted);
             }

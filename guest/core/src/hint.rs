@@ -14,9 +14,12 @@ pub struct Hint {
 /// under. Whoever makes a slot less than it was granted revokes after the write; whoever grants reads the number
 /// *before* it loads the slot. So a late grant of an earlier slot is never believed, in any order of events and
 /// with no more than a plain write and an atomic increment, which is all that a proxy's gauges offer.
+///
+/// A worker that found the slot open may go on rejecting by what it found while the number of revocations stays
+/// the same: whoever ends that revokes as well.
 pub trait HintCell {
-    /// How often grants were revoked.
-    fn revocations(&self) -> u64;
+    /// How often something was revoked, or `None` if that cannot be said: nothing is believed then.
+    fn revocations(&self) -> Option<u64>;
     /// Adds one to the revocations, atomically.
     fn revoke(&self);
     /// The latest grant's word, 0 if there was none.
@@ -30,8 +33,8 @@ pub trait HintCell {
 pub struct NoHint;
 
 impl HintCell for NoHint {
-    fn revocations(&self) -> u64 {
-        0
+    fn revocations(&self) -> Option<u64> {
+        None
     }
     fn revoke(&self) {}
     fn granted(&self) -> u64 {
@@ -57,7 +60,7 @@ impl Hint {
     pub fn read(cell: &impl HintCell) -> Option<Self> {
         let word = cell.granted();
         let hint = Self { generation: (word >> 1) & ((1 << GENERATION_BITS) - 1), clean: word & 1 == 1 };
-        (word != 0 && hint.word(cell.revocations()) == word).then_some(hint)
+        (word != 0 && hint.word(cell.revocations()?) == word).then_some(hint)
     }
 
     /// Whether this hint says no more than `truth` allows.

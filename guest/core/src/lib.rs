@@ -55,6 +55,7 @@ mod owned;
 mod permit;
 mod probes;
 mod problem;
+mod refusal;
 mod rules;
 mod settings;
 mod shared;

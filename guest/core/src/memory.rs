@@ -57,8 +57,8 @@ pub struct MemoryHint {
 }
 
 impl HintCell for &MemoryHint {
-    fn revocations(&self) -> u64 {
-        self.revocations.load(Ordering::SeqCst)
+    fn revocations(&self) -> Option<u64> {
+        Some(self.revocations.load(Ordering::SeqCst))
     }
     fn revoke(&self) {
         self.revocations.fetch_add(1, Ordering::SeqCst);

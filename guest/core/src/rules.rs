@@ -4,14 +4,14 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use crate::mark::saturating_nanos;
-use crate::{Backoff, Code, Hundredths, Mark, Problem, Settings, WindowType};
+use crate::{Backoff, Code, Hundredths, Mark, Permit, Problem, Settings, WindowType};
 
 /// Settings whose every limit has been checked: what slots are worked with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rules {
     settings: Settings,
     revision: u32,
-    pub(crate) slow_nanos: u64,
+    slow_nanos: u64,
 }
 
 impl Rules {
@@ -45,12 +45,15 @@ impl Rules {
         self.revision
     }
 
-    /// Whether a call of `nanos` is slow.
-    pub(crate) fn is_slow(&self, nanos: u64) -> bool {
-        self.slow_nanos != 0 && nanos >= self.slow_nanos
+    /// Whether a call with this permit is slow if it ends `now`.
+    #[inline]
+    pub fn is_slow(&self, permit: &Permit, now: Mark) -> bool {
+        self.slow_nanos != 0 && now.nanos_since(permit.admitted_at) >= self.slow_nanos
     }
 
-    pub(crate) fn detects_slow_calls(&self) -> bool {
+    /// Whether it matters how long calls take.
+    #[inline]
+    pub fn detects_slow_calls(&self) -> bool {
         self.slow_nanos != 0
     }
 

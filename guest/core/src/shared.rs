@@ -1,5 +1,6 @@
 use alloc::vec::Vec;
 
+use crate::refusal::Refusal;
 use crate::{
     Clock, Effect, Fault, Hint, HintCell, Mark, Opened, Outcome, Permit, Receipt, Rejection, Rules, Slot,
     SlotStore, Snapshot, Transition, Unavailable,
@@ -9,8 +10,8 @@ use crate::{
 /// many misses in a row mean that the store is in trouble, not that it is busy.
 const ATTEMPTS: u32 = 32;
 
-/// Calls that a worker admits on the word of a hint before it looks at the slot again: a worker that died
-/// between a write and its revocation leaves a wrong hint, and this bounds how long it is believed.
+/// Calls that a worker answers without looking at the slot before it looks again: a worker that died between a
+/// write and its revocation leaves the others believing what is wrong, and this bounds how long.
 const BELIEVED: u32 = 256;
 
 /// Outcomes that a worker keeps when the store does not take them. A count window remembers no more calls.
@@ -19,12 +20,14 @@ const DEFERRED: usize = crate::Settings::MAX_WINDOW_CALLS as usize;
 /// One worker's access to a breaker whose slot is shared with other workers.
 ///
 /// Every operation is: load, apply, compare-and-set, again on conflict, with a bound. Where the hint says that
-/// a closed breaker would not change, the slot is not even read.
+/// a closed breaker would not change, the slot is not even read; nor is it while it was found open and nothing
+/// was revoked since.
 #[derive(Clone, Debug)]
 pub struct Shared<H> {
     rules: Rules,
     key: Vec<u8>,
     hint: H,
+    refusal: Option<Refusal>,
     believed: u32,
     latest: Mark,
     deferred: Vec<Deferral>,
@@ -74,7 +77,7 @@ impl<T> Update<T> {
 impl<H: HintCell> Shared<H> {
     /// Access to the slot at `key`. Call [`Shared::attach`] before the first call is guarded.
     pub fn new(rules: Rules, key: Vec<u8>, hint: H) -> Self {
-        Self { rules, key, hint, believed: 0, latest: Mark::ZERO, deferred: Vec::new() }
+        Self { rules, key, hint, refusal: None, believed: 0, latest: Mark::ZERO, deferred: Vec::new() }
     }
 
     /// The rules that this worker goes by.
@@ -108,8 +111,9 @@ impl<H: HintCell> Shared<H> {
         store: &impl SlotStore,
         clock: impl Clock,
     ) -> Update<Result<Permit, Rejection>> {
-        if self.believed < BELIEVED
-            && self.deferred.is_empty()
+        let believes = self.believed < BELIEVED && self.deferred.is_empty();
+        if believes
+            && self.refusal.is_none()
             && let Some(hint) = Hint::read(&self.hint)
         {
             self.believed = self.believed.saturating_add(1);
@@ -117,7 +121,15 @@ impl<H: HintCell> Shared<H> {
             let admitted_at = now.unwrap_or(self.latest).max(self.latest);
             return Update::of(Some(Ok(Permit { generation: hint.generation, ticket: 0, admitted_at })));
         }
-        self.update(store, clock.now(), |slot, rules, now| slot.acquire(rules, now))
+        let now = clock.now();
+        if believes
+            && let Some(refusal) = &mut self.refusal
+            && let Some(rejection) = refusal.answer(&self.hint, &self.rules, now)
+        {
+            self.believed = self.believed.saturating_add(1);
+            return Update::of(Some(Err(rejection)));
+        }
+        self.update(store, now, |slot, rules, now| slot.acquire(rules, now))
     }
 
     /// Ends the call that a permit was issued for. If the operation gives up the outcome waits here and is
@@ -138,7 +150,7 @@ impl<H: HintCell> Shared<H> {
             return Update::of(Some(Receipt::Counted));
         }
         let now = clock.now();
-        if is_clean && !self.rules.is_slow(now.max(self.latest).nanos_since(permit.admitted_at)) {
+        if is_clean && !self.rules.is_slow(permit, now.max(self.latest)) {
             return Update::of(Some(Receipt::Counted));
         }
         let update = self.update(store, now, |slot, rules, now| slot.record(rules, permit, outcome, now));
@@ -208,14 +220,15 @@ impl<H: HintCell> Shared<H> {
         now: Mark,
         operation: &mut impl FnMut(&mut Slot<'_>, &Rules, Mark) -> Effect<T>,
     ) -> Result<Option<Update<T>>, Unavailable> {
-        // Before the load, so that a grant made of what is loaded dies with any revocation that comes after.
+        self.refusal = None;
+        // Before the load, so that what is believed of what is loaded ends with any revocation that comes after.
         let revocations = self.hint.revocations();
         let loaded = store.load(&self.key)?;
         let version = loaded.as_ref().map(|&(_, version)| version);
         let mut bytes = loaded.map_or_else(|| Slot::fresh(&self.rules, now), |(bytes, _)| bytes);
 
         let (slot, opened) = Slot::open(&mut bytes, &self.rules, now).ok_or(Unavailable)?;
-        let before = slot.hint();
+        let (before, was_refusing) = (slot.hint(), slot.refuses());
         let replaced = match opened {
             Opened::Intact => None,
             Opened::Replaced(fault) => Some(fault),
@@ -230,7 +243,7 @@ impl<H: HintCell> Shared<H> {
         let effect = operation(&mut slot, &self.rules, now);
         changed |= effect.changed;
         transitions.extend(effect.transition);
-        let (after, latest) = (slot.hint(), slot.latest());
+        let (after, latest, refuses) = (slot.hint(), slot.latest(), slot.refuses());
 
         if changed {
             let written = match version {
@@ -241,9 +254,11 @@ impl<H: HintCell> Shared<H> {
                 return Ok(None);
             }
         }
-        let diminished = changed && (is_new || before.is_some_and(|before| !before.holds(after)));
-        self.announce(after, diminished, revocations);
+        let broken = was_refusing || before.is_some_and(|before| !before.holds(after));
+        self.announce(after, changed && (is_new || broken), revocations);
         self.latest = latest;
+        self.refusal =
+            revocations.filter(|_| refuses && !changed).map(|revocations| Refusal::new(bytes, revocations));
         Ok(Some(Update { answer: Some(effect.answer), transitions, merged, conflicts: 0, replaced }))
     }
 
@@ -257,22 +272,21 @@ impl<H: HintCell> Shared<H> {
             let effect = slot.record(&self.rules, &permit, outcome, at);
             *changed |= effect.changed;
             transitions.extend(effect.transition);
-            let was_slow = self.rules.is_slow(at.nanos_since(permit.admitted_at));
-            Deferred { outcome, slow: was_slow, receipt: effect.answer }
+            Deferred { outcome, slow: self.rules.is_slow(&permit, at), receipt: effect.answer }
         };
         self.deferred.iter().map(record).collect()
     }
 
-    /// Brings the hint in line with the slot as it was loaded or written. Only a slot that became less than its
-    /// grants must revoke them; a grant that is found to say too much is revoked by whoever finds it.
-    fn announce(&self, slot: Option<Hint>, diminished: bool, revocations: u64) {
+    /// Brings the hint in line with the slot as it was loaded or written. Only a write that `broke` what others
+    /// may believe must revoke; a grant that is found to say too much is revoked by whoever finds it.
+    fn announce(&self, slot: Option<Hint>, broke: bool, revocations: Option<u64>) {
         let says_too_much = || Hint::read(&self.hint).is_some_and(|hint| !hint.holds(slot));
         let mut epoch = revocations;
-        if diminished || says_too_much() {
+        if broke || says_too_much() {
             self.hint.revoke();
-            epoch = epoch.wrapping_add(1);
+            epoch = epoch.map(|number| number.wrapping_add(1));
         }
-        if let Some(hint) = slot {
+        if let (Some(hint), Some(epoch)) = (slot, epoch) {
             let word = hint.word(epoch);
             if self.hint.granted() != word {
                 self.hint.grant(word);

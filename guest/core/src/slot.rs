@@ -127,7 +127,7 @@ impl<'a> Slot<'a> {
             return Effect::nothing(Receipt::Stale);
         }
         let now = self.header.clamp(now);
-        let slow = rules.is_slow(now.nanos_since(permit.admitted_at));
+        let slow = rules.is_slow(permit, now);
         match (self.header.state(), outcome) {
             (State::Closed, Outcome::Ignored) | (State::Disabled, _) => Effect::nothing(Receipt::Ignored),
             (State::Closed, Outcome::Success) if !slow && self.is_clean() => {
@@ -225,6 +225,11 @@ impl<'a> Slot<'a> {
     pub fn hint(&self) -> Option<Hint> {
         (self.header.state() == State::Closed)
             .then(|| Hint { generation: self.header.generation.get(), clean: self.is_clean() })
+    }
+
+    /// Whether calls are rejected whoever asks, until the slot is written again or the wait is over.
+    pub(crate) fn refuses(&self) -> bool {
+        matches!(self.header.state(), State::Open | State::ForcedOpen)
     }
 
     /// The edition of the rules that the slot has the shape of, as far as it could be changed yet.

@@ -18,7 +18,6 @@ const GAUGE_ATTEMPTS: u32 = 8;
 pub(crate) struct Guard {
     id: Id,
     metrics: Metrics,
-    detects_slow_calls: bool,
     /// Whether calls were recorded here that the gauges of the window do not show yet.
     is_shown: Cell<bool>,
     /// The window as the gauges showed it last.
@@ -62,7 +61,6 @@ impl Guard {
         let hint = GaugeHint::new(vm, &id.label);
         let guard = Self {
             metrics: Metrics::define(&id.label),
-            detects_slow_calls: !rules.settings().slow_call_duration.is_zero(),
             is_shown: Cell::new(true),
             shown: Cell::new(None),
             shared: RefCell::new(Shared::new(rules, SharedData::slot_key(&id.name), hint)),
@@ -76,13 +74,13 @@ impl Guard {
         &self.id
     }
 
-    /// Whether the duration of calls matters at all.
+    /// Whether it matters how long calls take.
     pub(crate) fn detects_slow_calls(&self) -> bool {
-        self.detects_slow_calls
+        self.shared.borrow().rules().detects_slow_calls()
     }
 
     /// Asks for a permit. While the hint says closed this is two gauges, and the clock if slow calls are looked
-    /// for.
+    /// for; while the breaker is known to be open, a gauge and the clock.
     pub(crate) fn acquire(&self) -> Decision {
         let mut shared = self.shared.borrow_mut();
         let update = shared.acquire(&SharedData, hostcalls::now);
@@ -104,10 +102,10 @@ impl Guard {
     pub(crate) fn record(&self, permit: &Permit, outcome: Outcome, ended_at: Option<Mark>) {
         let mut shared = self.shared.borrow_mut();
         let mut slow = false;
-        let update = if self.detects_slow_calls {
+        let update = if shared.rules().detects_slow_calls() {
             let now = hostcalls::now();
             let permit = Permit { admitted_at: as_if_admitted(permit.admitted_at, ended_at, now), ..*permit };
-            slow = now.since(permit.admitted_at) >= shared.rules().settings().slow_call_duration;
+            slow = shared.rules().is_slow(&permit, now);
             shared.record(&SharedData, &permit, outcome, now)
         } else {
             shared.record(&SharedData, permit, outcome, hostcalls::now)

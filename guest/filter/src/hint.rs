@@ -30,15 +30,13 @@ impl GaugeHint {
         // A proxy can be told to leave statistics out. Those then stay 0, and a grant that cannot be revoked must
         // not be made. One revocation too many costs no more than reading the slot once.
         hint.revoke();
-        if hint.revocations() == 0 { Self { gauges: None } } else { hint }
+        if hint.revocations().is_none_or(|number| number == 0) { Self { gauges: None } } else { hint }
     }
 }
 
 impl HintCell for GaugeHint {
-    fn revocations(&self) -> u64 {
-        // A number that no grant was made under: nothing is believed while the host does not answer.
-        let unknown = u64::MAX;
-        self.gauges.as_ref().and_then(|gauges| hostcalls::metric(gauges.revocations)).unwrap_or(unknown)
+    fn revocations(&self) -> Option<u64> {
+        hostcalls::metric(self.gauges.as_ref()?.revocations)
     }
 
     fn revoke(&self) {

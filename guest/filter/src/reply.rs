@@ -58,8 +58,9 @@ fn whole_seconds(wait: Duration) -> u64 {
     wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0))
 }
 
-fn whole_millis(wait: Duration) -> u128 {
-    wait.as_nanos().div_ceil(1_000_000)
+fn whole_millis(wait: Duration) -> u64 {
+    let rest = u64::from(wait.subsec_nanos().div_ceil(1_000_000));
+    wait.as_secs().saturating_mul(1_000).saturating_add(rest)
 }
 
 fn json(id: &Id, rejection: &Rejection) -> String {

@@ -24,7 +24,7 @@ pub(super) struct SharedSlot {
 struct Hint(Rc<MemoryHint>);
 
 impl HintCell for Hint {
-    fn revocations(&self) -> u64 {
+    fn revocations(&self) -> Option<u64> {
         (&*self.0).revocations()
     }
     fn revoke(&self) {
