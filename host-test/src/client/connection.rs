@@ -12,7 +12,7 @@ use super::{AbortOnDrop, Client, Reply, name};
 pub struct Connection {
     client: Client,
     sender: SendRequest<Full<Bytes>>,
-    _connection: AbortOnDrop,
+    _driver: AbortOnDrop,
 }
 
 impl Client {
@@ -23,7 +23,7 @@ impl Client {
     pub async fn connection(&self) -> Result<Connection> {
         let (sender, connection) =
             http1::handshake(self.connect().await?).await.context("HTTP/1 handshake")?;
-        Ok(Connection { client: *self, sender, _connection: AbortOnDrop::spawn(connection) })
+        Ok(Connection { client: *self, sender, _driver: AbortOnDrop::spawn(connection) })
     }
 }
 
