@@ -3,7 +3,7 @@
 # The demo needs no wasmtime, which takes longer to build than everything else: --no-default-features leaves it out.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench bench-envoy toolchain envoy browser hosts
+.PHONY: help demo test lint soak bench bench-envoy toolchain envoy browser hosts
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,6 +18,13 @@ test: lint envoy browser hosts ## Formatting, clippy and all tests, among them t
 lint: toolchain ## Formatting and clippy, warnings denied
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
+
+# SOAK=20 is twenty times as much as in `make test`, and a million requests in the test of memory: about 20 minutes.
+SOAK ?= 20
+
+soak: toolchain envoy ## Long versions of the tests under load and of the search; SOAK=60 is about an hour
+	INTERLEAVINGS=$$((100000 * $(SOAK))) cargo test --package breakerbox-core --test interleavings
+	SOAK=$(SOAK) cargo test --package breakerbox-host --no-default-features --test load -- --nocapture --test-threads 1
 
 bench: toolchain ## Benches as one table of ratios, and instruction counts against the committed ones
 	cargo bench --package breakerbox-benches

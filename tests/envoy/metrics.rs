@@ -5,7 +5,9 @@ use breakerbox_host::upstream::Answer;
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use crate::world::{CATALOG, Counts, ORDERS, Rejection, World, calls, state, wait_in_open};
+use crate::world::{
+    CATALOG, Counts, ORDERS, Rejection, World, assert_moves_balance, calls, moves, wait_in_open,
+};
 
 #[tokio::test]
 async fn metrics_agree_with_what_clients_and_upstreams_saw() -> Result<()> {
@@ -49,17 +51,9 @@ async fn metrics_agree_with_what_clients_and_upstreams_saw() -> Result<()> {
         let labels = [("breaker", ORDERS), ("reason", reason)];
         assert_eq!(metrics.sum("breakerbox_not_permitted_calls", &labels), seen(reason), "{reason}");
     }
-    let moves =
-        |from, to| metrics.sum("breakerbox_transitions", &[("breaker", ORDERS), ("from", from), ("to", to)]);
+    let moves = |from, to| moves(&metrics, ORDERS, from, to);
     assert!(moves("closed", "open") > 0 && moves("half_open", "closed") > 0, "{metrics}");
-    // Whatever was entered was left, except for the state that it is in now.
-    let now = state(&metrics, ORDERS)?;
-    let all = ["closed", "open", "half_open"];
-    for here in all {
-        let entered: u64 = all.iter().map(|other| moves(other, here)).sum();
-        let left: u64 = all.iter().map(|other| moves(here, other)).sum();
-        assert_eq!(entered + u64::from(here == "closed"), left + u64::from(here == now), "{here}\n{metrics}");
-    }
+    assert_moves_balance(&metrics, ORDERS)?;
     Ok(())
 }
 

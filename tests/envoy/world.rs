@@ -183,13 +183,31 @@ pub(crate) fn state(metrics: &Metrics, breaker: &str) -> Result<&'static str> {
     })
 }
 
+/// How often a breaker went this way.
+pub(crate) fn moves(metrics: &Metrics, breaker: &str, from: &str, to: &str) -> u64 {
+    metrics.sum("breakerbox_transitions", &[("breaker", breaker), ("from", from), ("to", to)])
+}
+
+/// Makes sure that every state was left as often as it was entered, except for the one that the breaker is in now.
+pub(crate) fn assert_moves_balance(metrics: &Metrics, breaker: &str) -> Result<()> {
+    let now = state(metrics, breaker)?;
+    let all = ["closed", "open", "half_open"];
+    for here in all {
+        let entered: u64 = all.iter().map(|other| moves(metrics, breaker, other, here)).sum();
+        let left: u64 = all.iter().map(|other| moves(metrics, breaker, here, other)).sum();
+        let (entered, left) = (entered + u64::from(here == "closed"), left + u64::from(here == now));
+        assert_eq!(entered, left, "{breaker}: {here}\n{metrics}");
+    }
+    Ok(())
+}
+
 /// How many calls of a breaker are counted as of this kind.
 pub(crate) fn calls(metrics: &Metrics, breaker: &str, kind: &str) -> u64 {
     metrics.sum("breakerbox_calls", &[("breaker", breaker), ("kind", kind)])
 }
 
 /// How many calls of a breaker are counted as successful, failed, ignored and stale.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Counts {
     breaker: &'static str,
     kinds: [u64; 4],

@@ -12,7 +12,7 @@ pub enum Cause {
     NoHealthyUpstream = 3,
     /// The proxy's own limits (connections, pending requests) let nothing through to the upstream.
     Overflow = 4,
-    /// The client left, or broke the protocol.
+    /// The client left, broke the protocol, or took too long to send its request.
     ClientGone = 5,
 }
 

@@ -37,14 +37,14 @@ impl Report {
     ///
     /// A response that simply came from the upstream takes one property: whoever wrote these details has already
     /// looked at everything else. Only other endings are worth reading flags and attempts for.
-    pub(crate) fn read() -> Self {
+    pub(crate) fn read(response: &Response) -> Self {
         let details = hostcalls::property("response\0code_details");
         if is_via_upstream(details.as_deref()) {
             return Self::default();
         }
         let flags = hostcalls::integer_property("response\0flags").unwrap_or(0);
         Self {
-            cause: cause(flags, details.as_deref()),
+            cause: cause(flags, details.as_deref(), response.status),
             attempts: hostcalls::integer_property("upstream\0request_attempt_count"),
         }
     }
@@ -60,7 +60,7 @@ impl Report {
         } else if response.status.is_none() {
             let reason = hostcalls::property("upstream\0transport_failure_reason").unwrap_or_default();
             Some(if reason.is_empty() {
-                cause(flags, None).unwrap_or(Cause::Reset)
+                cause(flags, None, None).unwrap_or(Cause::Reset)
             } else {
                 Cause::ConnectFailure
             })
@@ -91,7 +91,11 @@ fn is_via_upstream(details: Option<&[u8]>) -> bool {
     details == Some(b"via_upstream")
 }
 
-fn cause(flags: u64, details: Option<&[u8]>) -> Option<Cause> {
+fn cause(flags: u64, details: Option<&[u8]>, status: Option<u16>) -> Option<Cause> {
+    // With 408 it is the request that took too long, else what came back.
+    if status == Some(408) && matches!(details, Some(b"stream_idle_timeout" | b"request_overall_timeout")) {
+        return Some(Cause::ClientGone);
+    }
     let flagged = FLAGS.into_iter().find(|(bits, _)| flags & bits != 0).map(|(_, cause)| cause);
     // The longest that a stream may last has no flag of its own.
     flagged.or_else(|| (details == Some(b"max_duration_timeout")).then_some(Cause::Timeout))
@@ -107,7 +111,7 @@ mod tests {
 
     fn outcome(status: u16, flags: u64, attempts: u64, details: &[u8]) -> Outcome {
         let response = Response { status: (status != 0).then_some(status), ..Response::default() };
-        let report = Report { cause: cause(flags, Some(details)), attempts: Some(attempts) };
+        let report = Report { cause: cause(flags, Some(details), response.status), attempts: Some(attempts) };
         report.outcome(&response, &Outcomes::default())
     }
 
@@ -130,7 +134,7 @@ mod tests {
             ("closed before headers", 503, 64, ""),
             ("timeout", 504, 4, "response_timeout"),
             ("per-try timeout, retries used up", 504, 4 | 32768, ""),
-            ("stream idle", 504, 65536, ""),
+            ("stream idle", 504, 65536, "stream_idle_timeout"),
             ("max duration", 504, 0, "max_duration_timeout"),
             ("max duration after headers", 200, 0, "max_duration_timeout"),
             ("HTTP/1 reset in mid-body", 200, 8_388_608, ""),
@@ -158,6 +162,9 @@ mod tests {
             ("no response and no reason", 0, 0, 1),
         ] {
             assert_eq!(outcome(status, flags, attempts, b""), Ignored, "{what}");
+        }
+        for (flags, details) in [(65536, "stream_idle_timeout"), (0, "request_overall_timeout")] {
+            assert_eq!(outcome(408, flags, 1, details.as_bytes()), Ignored, "{details}");
         }
     }
 

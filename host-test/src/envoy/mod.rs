@@ -93,6 +93,18 @@ impl Envoy {
         self.child.id()
     }
 
+    /// How many bytes of memory it occupies.
+    ///
+    /// # Errors
+    /// It is gone, or the system does not tell.
+    pub fn memory(&self) -> Result<u64> {
+        let process = self.process().context("Envoy has ended")?;
+        let status = fs::read_to_string(format!("/proc/{process}/status"))?;
+        let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.strip_suffix("kB"));
+        let kilobytes: u64 = resident.context("its status has no VmRSS")?.trim().parse()?;
+        Ok(kilobytes * 1024)
+    }
+
     /// Where its first listener listens.
     pub fn address(&self) -> SocketAddr {
         self.address

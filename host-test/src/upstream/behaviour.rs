@@ -19,8 +19,10 @@ pub(super) enum Hold {
 /// What an upstream does with a request in the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// A response with this status and a short body.
+    /// A response with this status and a short body, once the whole request is there.
     Status(u16),
+    /// A 200 with so many bytes of body, once the whole request is there.
+    Bytes(usize),
     /// Closes the connection (HTTP/2: resets the stream) without a response.
     CloseBeforeHeaders,
     /// Sends a 200's headers and a part of the body, then closes the connection (HTTP/2: resets the stream).
@@ -59,6 +61,12 @@ impl Behaviour {
 impl From<Answer> for Behaviour {
     fn from(answer: Answer) -> Self {
         Self { hold: Hold::No, answer }
+    }
+}
+
+impl Answer {
+    pub(super) fn waits_for_the_whole_request(self) -> bool {
+        matches!(self, Self::Status(_) | Self::Bytes(_))
     }
 }
 

@@ -17,14 +17,20 @@ type Body = BoxBody<Bytes, anyhow::Error>;
 const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
 
 /// Answers one request. An error makes hyper close the connection, or reset the HTTP/2 stream.
-pub(super) async fn answer(request: Request<Incoming>, script: Arc<Script>) -> Result<Response<Body>> {
-    let path = request.uri().path();
+pub(super) async fn answer(mut request: Request<Incoming>, script: Arc<Script>) -> Result<Response<Body>> {
+    let path = request.uri().path().to_owned();
+    let path = path.as_str();
     let arrival = Arrival::note(&script, path);
     let Behaviour { hold, answer } = {
         let behaviours = script.behaviours.lock().unwrap_or_else(PoisonError::into_inner);
         behaviours.get(path).cloned().unwrap_or(Answer::Status(200).into())
     };
     hold.wait().await;
+    if answer.waits_for_the_whole_request() {
+        while let Some(frame) = request.body_mut().frame().await {
+            frame?;
+        }
+    }
     drop(arrival);
 
     match answer {
@@ -33,6 +39,7 @@ pub(super) async fn answer(request: Request<Incoming>, script: Arc<Script>) -> R
             *response.status_mut() = StatusCode::from_u16(status)?;
             Ok(response)
         }
+        Answer::Bytes(length) => Ok(Response::new(whole(vec![b'.'; length]))),
         Answer::CloseBeforeHeaders => bail!("told to close before headers"),
         Answer::ResetInBody => Ok(Response::new(BrokenBody::reset().boxed())),
         Answer::StallInBody => Ok(Response::new(BrokenBody::stalled().boxed())),

@@ -1,7 +1,9 @@
 //! A small HTTP client that does what clients of a proxy do, leaving early included.
 //!
-//! Every request has a connection of its own. That spreads requests over Envoy's workers, and it makes leaving simple: whoever
-//! drops a request, or its [`Exchange`], closes its connection.
+//! A request has a connection of its own, unless it is sent over a [`Connection`]. That spreads requests over Envoy's workers,
+//! and it makes leaving simple: whoever drops a request, or its [`Exchange`], closes its connection.
+
+mod connection;
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -16,6 +18,8 @@ use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::net::TcpStream;
 use tokio::task::{AbortHandle, JoinSet};
+
+pub use connection::Connection;
 
 /// A client of one server.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +44,25 @@ pub struct Reply {
 }
 
 impl Reply {
+    async fn read(response: Response<Incoming>) -> Self {
+        let (parts, mut incoming) = response.into_parts();
+        let mut body = BytesMut::new();
+        let mut trailers = HeaderMap::new();
+        let mut cut_short = false;
+        while let Some(frame) = incoming.frame().await {
+            match frame.map(hyper::body::Frame::into_data) {
+                Ok(Ok(data)) => body.extend_from_slice(&data),
+                Ok(Err(frame)) => trailers.extend(frame.into_trailers().unwrap_or_default()),
+                Err(_) => {
+                    cut_short = true;
+                    break;
+                }
+            }
+        }
+        let (status, headers, body) = (parts.status, parts.headers, body.freeze());
+        Self { status, headers, body, trailers, cut_short }
+    }
+
     /// A header or trailer as text; `None` if it is missing or not text.
     pub fn header(&self, name: &str) -> Option<&str> {
         let value = self.headers.get(name).or_else(|| self.trailers.get(name))?;
@@ -67,22 +90,7 @@ impl Exchange {
 
     /// Waits for the rest of the response.
     pub async fn finish(self) -> Reply {
-        let (parts, mut incoming) = self.response.into_parts();
-        let mut body = BytesMut::new();
-        let mut trailers = HeaderMap::new();
-        let mut cut_short = false;
-        while let Some(frame) = incoming.frame().await {
-            match frame.map(hyper::body::Frame::into_data) {
-                Ok(Ok(data)) => body.extend_from_slice(&data),
-                Ok(Err(frame)) => trailers.extend(frame.into_trailers().unwrap_or_default()),
-                Err(_) => {
-                    cut_short = true;
-                    break;
-                }
-            }
-        }
-        let (status, headers, body) = (parts.status, parts.headers, body.freeze());
-        Reply { status, headers, body, trailers, cut_short }
+        Reply::read(self.response).await
     }
 }
 
@@ -110,11 +118,9 @@ impl Client {
     /// # Errors
     /// The server does not answer with HTTP, or not in time.
     pub async fn send(&self, request: Request<Full<Bytes>>) -> Result<Reply> {
-        let name = format!("{} {}", request.method(), request.uri());
+        let name = name(&request);
         let exchange = async { anyhow::Ok(self.open(request).await?.finish().await) };
-        tokio::time::timeout(self.patience, exchange).await.with_context(|| {
-            format!("{name}: no whole answer from {} within {:?}", self.server, self.patience)
-        })?
+        self.in_time(&name, exchange).await
     }
 
     /// Sends a request and waits for the headers of the response only.
@@ -122,7 +128,7 @@ impl Client {
     /// # Errors
     /// The server does not answer with HTTP.
     pub async fn open(&self, request: Request<Full<Bytes>>) -> Result<Exchange> {
-        let name = format!("{} {}", request.method(), request.uri());
+        let name = name(&request);
         let io = self.connect().await?;
         let (mut sender, connection) =
             http1::handshake(io).await.with_context(|| format!("{name}: HTTP/1 handshake"))?;
@@ -157,9 +163,7 @@ impl Client {
             .body(Full::new(Bytes::from_static(EMPTY_MESSAGE)))
             .with_context(|| format!("{method} is not the path of a gRPC method"))?;
         let exchange = async { anyhow::Ok(self.open_http2(request).await?.finish().await) };
-        tokio::time::timeout(self.patience, exchange).await.with_context(|| {
-            format!("{method}: no whole answer from {} within {:?}", self.server, self.patience)
-        })?
+        self.in_time(method, exchange).await
     }
 
     /// Sends a request over HTTP/2 and waits for the headers of the response only.
@@ -167,7 +171,7 @@ impl Client {
     /// # Errors
     /// The server does not answer with HTTP/2.
     pub async fn open_http2(&self, request: Request<Full<Bytes>>) -> Result<Exchange> {
-        let name = format!("{} {}", request.method(), request.uri());
+        let name = name(&request);
         let io = self.connect().await?;
         let (mut sender, connection) = http2::handshake(TokioExecutor::new(), io)
             .await
@@ -209,6 +213,12 @@ impl Client {
         Ok(request)
     }
 
+    async fn in_time(&self, name: &str, answer: impl Future<Output = Result<Reply>>) -> Result<Reply> {
+        tokio::time::timeout(self.patience, answer).await.with_context(|| {
+            format!("{name}: no whole answer from {} within {:?}", self.server, self.patience)
+        })?
+    }
+
     async fn connect(&self) -> Result<TokioIo<TcpStream>> {
         let stream = TcpStream::connect(self.server)
             .await
@@ -216,6 +226,10 @@ impl Client {
         stream.set_nodelay(true)?;
         Ok(TokioIo::new(stream))
     }
+}
+
+fn name<T>(request: &Request<T>) -> String {
+    format!("{} {}", request.method(), request.uri())
 }
 
 /// A task that ends with its owner; here the one that drives a connection.
