@@ -1,9 +1,10 @@
-# What people type. Each target does its own set-up: the Rust toolchain, the wasm guests (built by host-test/build.rs)
+# What people type. Each target does its own set-up: the Rust toolchain, the wasm guests (built by host-test/build)
 # and Envoy (fetched by envoy/fetch-envoy.sh). ENVOY=/path/to/envoy uses another Envoy.
 # The demo needs no wasmtime, which takes longer to build than everything else: --no-default-features leaves it out.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint soak bench bench-envoy toolchain envoy browser hosts
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+.PHONY: help demo test lint soak deny bench bench-envoy toolchain envoy browser hosts
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,16 +27,21 @@ soak: toolchain envoy ## Long versions of the tests under load and of the search
 	INTERLEAVINGS=$$((100000 * $(SOAK))) cargo test --package breakerbox-core --test interleavings
 	SOAK=$(SOAK) cargo test --package breakerbox-host --no-default-features --test load -- --nocapture --test-threads 1
 
-bench: toolchain ## Benches as one table of ratios, and instruction counts against the committed ones
-	cargo bench --package breakerbox-benches
-	cargo build --release --package breakerbox-benches --bin fixed-loop --bin ratios
-	@target/release/ratios target/criterion
-	@benches/compare-instructions.sh target/release/fixed-loop
+deny: toolchain ## Licences, sources and advisories of everything that is built, with cargo-deny
+	@command -v cargo-deny >/dev/null || cargo install --quiet --locked cargo-deny
+	cargo deny check
+
+# cargo builds a package's binaries with its benches, too.
+bench: toolchain ## Benches as one table of ratios, memory, conflicts, and instruction counts against the committed ones
+	rm -rf $(TARGET)/criterion
+	cargo bench --package breakerbox-benches --bench '*'
+	@cargo bench --quiet --package breakerbox-benches --bench boundary -- figures
+	@echo && $(TARGET)/release/ratios $(TARGET)/criterion
+	@echo && benches/compare-instructions.sh $(TARGET)/release/fixed-loop
 
 bench-envoy: toolchain envoy ## CPU a request in Envoy, each chain between two slices of the bare one
-	cargo rustc --quiet --release --package breakerbox-empty-filter --target wasm32-wasip1 --crate-type cdylib
 	cargo build --release --package breakerbox-benches --bin envoy-overhead
-	@target/release/envoy-overhead target/wasm32-wasip1/release/breakerbox_empty_filter.wasm
+	@$(TARGET)/release/envoy-overhead
 
 toolchain: ## Install the toolchain that rust-toolchain.toml pins
 	@rustup --quiet toolchain install

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use breakerbox_benches::{NOW, call, clean, on_threads};
+use breakerbox_benches::{NOW, call, clean, on_threads, one_in_ten_fails};
 use breakerbox_core::{Breaker, Outcome, Settings, WindowType};
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main, measurement::WallTime};
 
@@ -38,10 +38,6 @@ fn scale(c: &mut Criterion) {
     }
 }
 
-fn outcome_one_in_ten_failing(number: u64) -> Outcome {
-    if number.is_multiple_of(10) { Outcome::Failure } else { Outcome::Success }
-}
-
 fn closed(c: &mut Criterion) {
     let count = Settings::default();
     let slow = Settings { slow_call_duration: Duration::from_secs(1), ..count.clone() };
@@ -56,9 +52,7 @@ fn closed(c: &mut Criterion) {
             });
             let breaker = clean(settings);
             group.bench_function(format!("{name}, one in ten fails/{threads}"), |b| {
-                b.iter_custom(|n| {
-                    on_threads(threads, n, |i| call(black_box(&breaker), outcome_one_in_ten_failing(i)))
-                });
+                b.iter_custom(|n| on_threads(threads, n, |i| call(black_box(&breaker), one_in_ten_fails(i))));
             });
         }
     }
@@ -67,10 +61,30 @@ fn closed(c: &mut Criterion) {
 fn window_sizes(c: &mut Criterion) {
     let mut group = c.benchmark_group("window size, one in ten fails");
     baseline(&mut group);
-    for window_size in [10, 100, 1_000, 10_000] {
-        let breaker = clean(&Settings { window_size, ..Settings::default() });
-        group.bench_function(format!("count {window_size}/1"), |b| {
-            b.iter_custom(|n| on_threads(1, n, |i| call(black_box(&breaker), outcome_one_in_ten_failing(i))));
+    let sizes = [10, 100, 1_000, 10_000].map(|size| (WindowType::Count, size));
+    for (window_type, window_size) in sizes.into_iter().chain([10, 600].map(|size| (WindowType::Time, size)))
+    {
+        let breaker = clean(&Settings { window_type, window_size, ..Settings::default() });
+        group.bench_function(format!("{} {window_size}/1", window_type.name()), |b| {
+            b.iter_custom(|n| on_threads(1, n, |i| call(black_box(&breaker), one_in_ten_fails(i))));
+        });
+    }
+}
+
+/// Calls go to one breaker after the other, so that many breakers share the processor's caches.
+fn numbers_of_breakers(c: &mut Criterion) {
+    let mut group = c.benchmark_group("breakers");
+    baseline(&mut group);
+    // Powers of two, which make the breaker's number cheap to find.
+    for bits in [0, 5, 10] {
+        let breakers: Vec<Breaker> = (0..1 << bits).map(|_| clean(&Settings::default())).collect();
+        let which =
+            |number: u64| &breakers[usize::try_from(number).unwrap_or_default() & (breakers.len() - 1)];
+        group.bench_function(format!("{}, all succeed/1", breakers.len()), |b| {
+            b.iter_custom(|n| on_threads(1, n, |i| call(black_box(which(i)), Outcome::Success)));
+        });
+        group.bench_function(format!("{}, one in ten fails/1", breakers.len()), |b| {
+            b.iter_custom(|n| on_threads(1, n, |i| call(black_box(which(i)), one_in_ten_fails(i >> bits))));
         });
     }
 }
@@ -97,6 +111,6 @@ fn rejected(c: &mut Criterion) {
 criterion_group! {
     name = benches;
     config = Criterion::default().sample_size(30).measurement_time(Duration::from_secs(2)).warm_up_time(Duration::from_millis(500));
-    targets = scale, closed, window_sizes, rejected
+    targets = scale, closed, window_sizes, numbers_of_breakers, rejected
 }
 criterion_main!(benches);

@@ -1,18 +1,21 @@
 //! Other breakers on the same work, one group for each kind of call. They do not all do the same for it:
 //!
-//! - breakerbox and recloser keep a true window of the last 100 calls;
-//! - failsafe counts failures in a row;
-//! - circuitbreaker-rs keeps totals since its last change of state;
-//! - tower-resilience keeps a window of 100 calls behind an async lock, and a call is a future.
+//! - breakerbox and recloser keep a true window of the last 100 calls. Neither reads a clock for a call that it
+//!   admits, recloser reads one for a rejection, and breakerbox is told the time: `reading a clock` is the same
+//!   breaker with a clock read before each acquire and each record;
+//! - failsafe counts failures in a row, behind a mutex, and reads a clock for a rejection;
+//! - circuitbreaker-rs keeps totals since its last change of state, behind a mutex for the time of the last call,
+//!   and reads a clock three times for a call that it admits;
+//! - tower-resilience keeps a window of 100 calls behind an async mutex, reads clocks, and a call is a future.
 
 use std::cell::RefCell;
 use std::fmt;
 use std::hint::black_box;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use breakerbox_benches::{call, clean, on_threads};
+use breakerbox_benches::{NOW, call, clean, on_threads};
 use breakerbox_core::{Breaker, Outcome, Settings};
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main, measurement::WallTime};
 use failsafe::{CircuitBreaker as _, backoff, failure_policy};
@@ -58,6 +61,16 @@ fn ours(breaker: &Breaker, number: u64, work: Work) {
     call(black_box(breaker), outcome);
 }
 
+/// The same with the time read as most callers would.
+fn ours_reading_a_clock(breaker: &Breaker, start: Instant, number: u64, work: Work) {
+    let now = || NOW.after(start.elapsed());
+    let breaker = black_box(breaker);
+    if let Ok(permit) = breaker.acquire(now()).answer {
+        let outcome = if black_box(work(number)).is_ok() { Outcome::Success } else { Outcome::Failure };
+        let _ = breaker.record(&permit, outcome, now());
+    }
+}
+
 fn recloser() -> recloser::Recloser {
     recloser::Recloser::custom().error_rate(0.5).closed_len(100).half_open_len(10).open_wait(WAIT).build()
 }
@@ -90,22 +103,26 @@ fn peers(group: &mut Group<'_>, work: Work, prepare: u64) {
     let breaker = clean(&Settings { wait_in_open: WAIT, ..Settings::default() });
     let run = |number, work| ours(&breaker, number, work);
     warm(&run);
-    bench(group, "breakerbox", |number| run(number, work));
+    bench(group, "breakerbox (window of 100)", |number| run(number, work));
+    let start = Instant::now();
+    bench(group, "breakerbox (window of 100), reading a clock", |number| {
+        ours_reading_a_clock(&breaker, start, number, work)
+    });
 
     let breaker = recloser();
     let run = |number, work: Work| drop(black_box(breaker.call(|| work(number))));
     warm(&run);
-    bench(group, "recloser", |number| run(number, work));
+    bench(group, "recloser (window of 100)", |number| run(number, work));
 
     let breaker = failsafe();
     let run = |number, work: Work| drop(black_box(breaker.call(|| work(number))));
     warm(&run);
-    bench(group, "failsafe", |number| run(number, work));
+    bench(group, "failsafe (failures in a row)", |number| run(number, work));
 
     let breaker = totals();
     let run = |number, work: Work| drop(black_box(breaker.call(|| work(number))));
     warm(&run);
-    bench(group, "circuitbreaker-rs", |number| run(number, work));
+    bench(group, "circuitbreaker-rs (totals)", |number| run(number, work));
 }
 
 /// One thread only: its service is called through `&mut`.
@@ -125,9 +142,9 @@ fn tower_resilience(group: &mut Group<'_>, work: Work, prepare: u64) {
             black_box(futures::executor::block_on(async { service.ready().await?.call(work(number)).await }));
     };
     (0..prepare).for_each(|number| run(number, fail));
-    group.bench_function("tower-resilience/1", |b| {
+    group.bench_function("tower-resilience (window of 100, async)/1", |b| {
         b.iter_custom(|n| {
-            let start = std::time::Instant::now();
+            let start = Instant::now();
             (0..n).for_each(|number| run(number, work));
             start.elapsed()
         });
@@ -140,13 +157,17 @@ fn scale(group: &mut Group<'_>) {
         black_box(word.load(Ordering::Relaxed));
     });
     bench(group, "a mutex", |_| *lock.lock().expect("nobody panics here") += 1);
+    bench(group, "two clock reads", |_| {
+        black_box(Instant::now());
+        black_box(Instant::now());
+    });
 }
 
 fn groups(c: &mut Criterion) {
     for (name, work, prepare) in [
-        ("all succeed", succeed as Work, 0),
-        ("one in ten fails", one_in_ten_fails as Work, 0),
-        ("rejected", succeed as Work, 1_000),
+        ("peers, all succeed", succeed as Work, 0),
+        ("peers, one in ten fails", one_in_ten_fails as Work, 0),
+        ("peers, rejected", succeed as Work, 1_000),
     ] {
         let mut group = c.benchmark_group(name);
         scale(&mut group);

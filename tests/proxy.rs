@@ -4,7 +4,8 @@
 
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
+use breakerbox_core::{Rules, Settings, Slot};
 use breakerbox_host::proxy::{Answer, Module, Plugin, Proxy, Request, Response, Worker};
 
 const SETTINGS: &str = r#"{"default": {"window_size": 4, "minimum_calls": 4, "wait_in_open": "10s",
@@ -51,6 +52,40 @@ fn writes_that_meet_others_are_made_again() -> Result<()> {
     assert_eq!((calls(&proxy, "failed"), calls(&proxy, "successful")), (3, 1));
     assert_eq!(state(&proxy), OPEN);
     assert_eq!(workers[1].request(orders())?.into_reply()?.status, 503);
+    Ok(())
+}
+
+/// On threads of their own, as in a proxy, so that their writes meet; and a few are made to meet in any case.
+#[test]
+fn of_eight_workers_that_write_at_once_no_outcome_is_lost() -> Result<()> {
+    const CALLS: u32 = 500;
+    let proxy = Proxy::new();
+    let (module, plugin) =
+        (Module::filter()?, Plugin::new(r#"{"default": {"window_size": 10000, "minimum_calls": 10000}}"#));
+    let run = || -> Result<()> {
+        let worker = proxy.start(&module, &[&plugin])?;
+        for number in 0..CALLS {
+            if number % 50 == 0 {
+                proxy.shared_data().conflict(3);
+            }
+            end(&worker, if number % 10 == 0 { 200 } else { 500 })?;
+        }
+        // What a worker could not write waits there.
+        worker.tick()
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..8).map(|_| scope.spawn(run)).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().expect("a worker does not panic"))
+    })?;
+
+    let (failed, successful) = (8 * CALLS * 9 / 10, 8 * CALLS / 10);
+    assert_eq!((calls(&proxy, "failed"), calls(&proxy, "successful")), (failed.into(), successful.into()));
+    let mut slot = proxy.shared_data().get(b"breakerbox/slot/orders").context("no slot")?;
+    let rules = Rules::new(&Settings::default()).expect("defaults are sound");
+    let snapshot = Slot::parse(&mut slot)?.snapshot(&rules, proxy.clock().now());
+    assert_eq!((snapshot.failed, snapshot.calls), (failed, failed + successful));
+    let conflicts = proxy.metric("breakerbox_store_conflicts[breaker=orders]");
+    assert!(conflicts.is_some_and(|conflicts| conflicts > 0), "no writes met: {conflicts:?}");
     Ok(())
 }
 

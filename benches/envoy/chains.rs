@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::path::Path;
 
 use anyhow::{Context as _, Result};
+use breakerbox_benches::EMPTY_FILTER_WASM;
 use breakerbox_host::envoy::{Bootstrap, Envoy};
 use breakerbox_host::guests::FILTER_WASM;
 use serde_json::{Value, json};
@@ -67,19 +67,15 @@ impl Chain {
         }
     }
 
-    fn filter(self, empty_filter: &Path) -> Option<Value> {
+    fn filter(self) -> Option<Value> {
         Some(match self {
             Self::Bare | Self::DirectResponse => return None,
-            Self::EmptyFilter => wasm(self, empty_filter, ""),
+            Self::EmptyFilter => wasm(self, EMPTY_FILTER_WASM, ""),
             // So that a tenth of failures keeps it closed and its window unclean.
-            Self::Guarded => {
-                wasm(self, Path::new(FILTER_WASM), r#"{"default": {"failure_rate_threshold": 90}}"#)
+            Self::Guarded => wasm(self, FILTER_WASM, r#"{"default": {"failure_rate_threshold": 90}}"#),
+            Self::Rejecting => {
+                wasm(self, FILTER_WASM, r#"{"default": {"consecutive_failures": 1, "wait_in_open": "24h"}}"#)
             }
-            Self::Rejecting => wasm(
-                self,
-                Path::new(FILTER_WASM),
-                r#"{"default": {"consecutive_failures": 1, "wait_in_open": "24h"}}"#,
-            ),
             Self::AdmissionControl => json!({
                 "name": "envoy.filters.http.admission_control",
                 "typed_config": {
@@ -99,7 +95,7 @@ impl Chain {
         })
     }
 
-    fn listener(self, empty_filter: &Path) -> Value {
+    fn listener(self) -> Value {
         let route = match self {
             Self::DirectResponse => json!({ "direct_response": { "status": 503 } }),
             _ => json!({ "route": { "cluster": "upstream" } }),
@@ -111,7 +107,7 @@ impl Chain {
             "name": "envoy.filters.http.router",
             "typed_config": { "@type": "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router" },
         });
-        let filters: Vec<Value> = self.filter(empty_filter).into_iter().chain([router]).collect();
+        let filters: Vec<Value> = self.filter().into_iter().chain([router]).collect();
         json!({ "name": self.name(), "filter_chains": [{ "filters": [{
             "name": "envoy.filters.network.http_connection_manager",
             "typed_config": {
@@ -143,7 +139,7 @@ function envoy_on_response(handle)
 end
 "#;
 
-fn wasm(chain: Chain, module: &Path, configuration: &str) -> Value {
+fn wasm(chain: Chain, module: &str, configuration: &str) -> Value {
     json!({ "name": "wasm", "typed_config": {
         "@type": "type.googleapis.com/envoy.extensions.filters.http.wasm.v3.Wasm",
         "config": {
@@ -162,8 +158,8 @@ fn wasm(chain: Chain, module: &Path, configuration: &str) -> Value {
 }
 
 /// An Envoy with all chains in front of one upstream.
-pub(crate) fn bootstrap(upstream: SocketAddr, empty_filter: &Path) -> Result<Bootstrap> {
-    let listeners: Vec<Value> = Chain::ALL.into_iter().map(|chain| chain.listener(empty_filter)).collect();
+pub(crate) fn bootstrap(upstream: SocketAddr) -> Result<Bootstrap> {
+    let listeners: Vec<Value> = Chain::ALL.into_iter().map(Chain::listener).collect();
     let document = json!({ "static_resources": {
         "listeners": listeners,
         "clusters": [{ "name": "upstream", "type": "STATIC", "connect_timeout": "1s", "load_assignment": {

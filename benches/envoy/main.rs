@@ -1,6 +1,6 @@
 //! What the filter costs in a real Envoy: CPU per request, as a multiple of a chain without filters.
 //!
-//! `envoy-overhead EMPTY_FILTER_WASM [ROUNDS]`. One worker. Every variant's slice of requests lies between two slices of the bare
+//! `envoy-overhead [ROUNDS]`. One worker. Every variant's slice of requests lies between two slices of the bare
 //! chain, and is compared with those two alone: on a shared machine only neighbours mean anything.
 
 mod chains;
@@ -8,7 +8,6 @@ mod cpu;
 mod load;
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, ensure};
 use breakerbox_host::envoy::Envoy;
@@ -22,13 +21,11 @@ const ROUNDS: usize = 16;
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 1)]
 async fn main() -> Result<()> {
-    let mut arguments = std::env::args().skip(1);
-    let usage = "usage: envoy-overhead EMPTY_FILTER_WASM [ROUNDS]";
-    let empty_filter = PathBuf::from(arguments.next().context(usage)?).canonicalize()?;
-    let rounds = arguments.next().map_or(Ok(ROUNDS), |rounds| rounds.parse()).context(usage)?;
+    let rounds = std::env::args().nth(1).map_or(Ok(ROUNDS), |rounds| rounds.parse());
+    let rounds = rounds.context("usage: envoy-overhead [ROUNDS]")?;
     let upstream = Upstream::start()?;
     upstream.on(load::FAILING_PATH, Answer::Status(500));
-    let envoy = Envoy::start(&chains::bootstrap(upstream.address(), &empty_filter)?, 1).await?;
+    let envoy = Envoy::start(&chains::bootstrap(upstream.address())?, 1).await?;
     let process = envoy.process().context("Envoy is gone")?;
     let addresses = chains::addresses(&envoy).await?;
     let address_of = |chain: Chain| -> Result<SocketAddr> {

@@ -1,4 +1,4 @@
-//! What the benches share: a mark that stands still, and a loop on several threads at once.
+//! What the benches share: a mark that stands still, a loop on several threads at once, and guests that do nothing.
 
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
@@ -7,6 +7,12 @@ use breakerbox_core::{Breaker, Mark, Outcome, Settings};
 
 /// Some mark. The calls of these benches last no time at all, so none is slow.
 pub const NOW: Mark = Mark::from_millis(1_000_000_000);
+
+/// The path of a proxy-wasm filter that does nothing.
+pub const EMPTY_FILTER_WASM: &str = env!("EMPTY_FILTER_WASM");
+
+/// The path of a component with breakerbox's exports that does nothing.
+pub const EMPTY_COMPONENT_WASM: &str = env!("EMPTY_COMPONENT_WASM");
 
 /// A breaker whose window is full of successes.
 ///
@@ -26,6 +32,12 @@ pub fn call(breaker: &Breaker, outcome: Outcome) {
     if let Ok(permit) = breaker.acquire(NOW).answer {
         let _ = breaker.record(&permit, outcome, NOW);
     }
+}
+
+/// How the call with this number ends where one in ten fails.
+#[inline]
+pub fn one_in_ten_fails(number: u64) -> Outcome {
+    if number.is_multiple_of(10) { Outcome::Failure } else { Outcome::Success }
 }
 
 /// Runs `work` as often as `iterations` says on each of `threads` threads at the same time, handing it the

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::process::ExitCode;
 
-use breakerbox_benches::{NOW, call, clean};
+use breakerbox_benches::{NOW, call, clean, one_in_ten_fails};
 use breakerbox_core::{Breaker, Outcome, Settings, WindowType};
 
 fn main() -> ExitCode {
@@ -47,9 +47,7 @@ fn success(breaker: &Breaker, iterations: u64) {
 }
 
 fn mixed(breaker: &Breaker, iterations: u64) {
-    repeat(iterations, |i| {
-        call(black_box(breaker), if i.is_multiple_of(10) { Outcome::Failure } else { Outcome::Success });
-    });
+    repeat(iterations, |i| call(black_box(breaker), one_in_ten_fails(i)));
 }
 
 fn reject(breaker: &Breaker, iterations: u64) {

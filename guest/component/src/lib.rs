@@ -4,7 +4,7 @@
 //! `breakerbox-config`. It imports nothing, not even WASI, and no input makes it trap: a trap would poison the
 //! host's whole store, and with it every breaker of the instance.
 //!
-//! It is built as a `cdylib` for `wasm32-unknown-unknown` and wrapped by wit-component; `host-test/build.rs` does
+//! It is built as a `cdylib` for `wasm32-unknown-unknown` and wrapped by wit-component; `host-test/build` does
 //! both. Natively it is a plain library, which its tests use.
 
 #![no_std]

@@ -23,20 +23,29 @@ pub struct Breaker {
     slot: Mutex<OwnedSlot>,
 }
 
-/// State, cleanness and generation in one word.
+/// State, what follows from it for most calls, and generation in one word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Word(u64);
 
 impl Word {
     const CLEAN: u64 = 1 << 3;
+    const ADMITS_ALL: u64 = 1 << 4;
 
     fn of(slot: &Slot<'_>) -> Self {
         let clean = if slot.hint().is_some_and(|hint| hint.clean) { Self::CLEAN } else { 0 };
-        Self(slot.header.generation.get() << 4 | clean | u64::from(slot.header.state))
+        let admits = match slot.header.state() {
+            State::Closed | State::Disabled => Self::ADMITS_ALL,
+            State::Open | State::HalfOpen | State::ForcedOpen => 0,
+        };
+        Self(slot.header.generation.get() << 5 | admits | clean | u64::from(slot.header.state))
     }
 
     fn generation(self) -> u64 {
-        self.0 >> 4
+        self.0 >> 5
+    }
+
+    fn admits_all(self) -> bool {
+        self.0 & Self::ADMITS_ALL != 0
     }
 
     fn is(self, state: State) -> bool {
@@ -99,7 +108,7 @@ impl Breaker {
     #[inline]
     pub fn acquire(&self, now: Mark) -> Effect<Result<Permit, Rejection>> {
         let word = self.word();
-        if word.is(State::Closed) || word.is(State::Disabled) {
+        if word.admits_all() {
             let generation = word.generation();
             return Effect::nothing(Ok(Permit { generation, ticket: 0, admitted_at: self.clamp(now) }));
         }
@@ -136,14 +145,16 @@ impl Breaker {
     /// Ends the call that a permit was issued for. It lasted from its admission until `now`.
     #[inline]
     pub fn record(&self, permit: &Permit, outcome: Outcome, now: Mark) -> Effect<Receipt> {
+        // Field by field, so that a permit that came from `acquire` need not be in memory for most calls.
+        let Permit { generation, ticket, admitted_at } = *permit;
         let word = self.word();
-        if word.is_clean() && outcome == Outcome::Success && word.generation() == permit.generation {
-            let slow = self.rules.detects_slow_calls() && self.rules.is_slow(permit, self.clamp(now));
+        if word.is_clean() && outcome == Outcome::Success && word.generation() == generation {
+            let slow = self.rules.detects_slow_calls() && self.rules.is_slow(admitted_at, self.clamp(now));
             if !slow {
                 return Effect::nothing(Receipt::Counted);
             }
         }
-        self.record_in_slot(permit, outcome, now)
+        self.record_in_slot(&Permit { generation, ticket, admitted_at }, outcome, now)
     }
 
     #[inline(never)]

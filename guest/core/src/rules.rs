@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use crate::mark::saturating_nanos;
-use crate::{Backoff, Code, Hundredths, Mark, Permit, Problem, Settings, WindowType};
+use crate::{Backoff, Code, Hundredths, Mark, Problem, Settings, WindowType};
 
 /// Settings whose every limit has been checked: what slots are worked with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,10 +45,10 @@ impl Rules {
         self.revision
     }
 
-    /// Whether a call with this permit is slow if it ends `now`.
+    /// Whether a call that was admitted then is slow if it ends `now`.
     #[inline]
-    pub fn is_slow(&self, permit: &Permit, now: Mark) -> bool {
-        self.slow_nanos != 0 && now.nanos_since(permit.admitted_at) >= self.slow_nanos
+    pub fn is_slow(&self, admitted_at: Mark, now: Mark) -> bool {
+        self.slow_nanos != 0 && now.nanos_since(admitted_at) >= self.slow_nanos
     }
 
     /// Whether it matters how long calls take.

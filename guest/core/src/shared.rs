@@ -150,7 +150,7 @@ impl<H: HintCell> Shared<H> {
             return Update::of(Some(Receipt::Counted));
         }
         let now = clock.now();
-        if is_clean && !self.rules.is_slow(permit, now.max(self.latest)) {
+        if is_clean && !self.rules.is_slow(permit.admitted_at, now.max(self.latest)) {
             return Update::of(Some(Receipt::Counted));
         }
         let update = self.update(store, now, |slot, rules, now| slot.record(rules, permit, outcome, now));
@@ -272,7 +272,7 @@ impl<H: HintCell> Shared<H> {
             let effect = slot.record(&self.rules, &permit, outcome, at);
             *changed |= effect.changed;
             transitions.extend(effect.transition);
-            Deferred { outcome, slow: self.rules.is_slow(&permit, at), receipt: effect.answer }
+            Deferred { outcome, slow: self.rules.is_slow(permit.admitted_at, at), receipt: effect.answer }
         };
         self.deferred.iter().map(record).collect()
     }

@@ -127,7 +127,7 @@ impl<'a> Slot<'a> {
             return Effect::nothing(Receipt::Stale);
         }
         let now = self.header.clamp(now);
-        let slow = rules.is_slow(permit, now);
+        let slow = rules.is_slow(permit.admitted_at, now);
         match (self.header.state(), outcome) {
             (State::Closed, Outcome::Ignored) | (State::Disabled, _) => Effect::nothing(Receipt::Ignored),
             (State::Closed, Outcome::Success) if !slow && self.is_clean() => {

@@ -105,7 +105,7 @@ impl Guard {
         let update = if shared.rules().detects_slow_calls() {
             let now = hostcalls::now();
             let permit = Permit { admitted_at: as_if_admitted(permit.admitted_at, ended_at, now), ..*permit };
-            slow = shared.rules().is_slow(&permit, now);
+            slow = shared.rules().is_slow(permit.admitted_at, now);
             shared.record(&SharedData, &permit, outcome, now)
         } else {
             shared.record(&SharedData, permit, outcome, hostcalls::now)
