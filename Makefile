@@ -4,7 +4,7 @@
 
 .DEFAULT_GOAL := help
 TARGET := $(or $(CARGO_TARGET_DIR),target)
-.PHONY: help demo test lint soak deny bench bench-envoy toolchain envoy browser hosts
+.PHONY: help demo test fuzz lint soak deny bench bench-envoy toolchain envoy browser hosts
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -15,6 +15,33 @@ demo: toolchain envoy ## Watch a breaker open, probe and close in a real Envoy; 
 
 test: lint envoy browser hosts ## Formatting, clippy and all tests, among them those in a real Envoy
 	cargo test --workspace
+
+# Where code is native, its coverage leads to the next input. The guests are wasm, which a fuzzer does not see into: there
+# inputs are drawn. Both begin with the corpus.
+FUZZ_SECONDS ?= 60
+BOLERO := target/cargo-bolero/bin/cargo-bolero
+CORPUS := $(CURDIR)/tests/fuzz/__fuzz__
+
+fuzz: toolchain $(BOLERO) ## Fuzz each target for FUZZ_SECONDS (60)
+	@$(call guided,any_calls_on_any_bytes_leave_a_slot,slot)
+	@$(call guided,any_bytes_are_read_or_refused,configuration)
+	@$(call guided,any_damage_to_a_configuration_is_read_or_refused,damaged_configuration)
+	@$(call drawn,fuzz_component)
+	@$(call drawn,fuzz_filter)
+
+define guided
+	mkdir -p target/fuzz/corpus/$(2)
+	$(BOLERO) test --package breakerbox-fuzz --target-dir target/fuzz --engine libfuzzer --sanitizer NONE \
+		--corpus-dir target/fuzz/corpus/$(2) $(addprefix --engine-args=,$(wildcard $(CORPUS)/$(2)/corpus)) -T $(FUZZ_SECONDS)s $(1)
+endef
+
+define drawn
+	BOLERO_RANDOM_ITERATIONS=1000000000 BOLERO_RANDOM_TEST_TIME_MS=$(FUZZ_SECONDS)000 \
+		cargo test --quiet --package breakerbox-host --test $(1) -- --nocapture
+endef
+
+$(BOLERO):
+	@cargo install --quiet --locked --root target/cargo-bolero --version 0.13.5 cargo-bolero
 
 lint: toolchain ## Formatting and clippy, warnings denied
 	cargo fmt --all --check

@@ -194,6 +194,22 @@ fn a_grpc_status_in_the_trailers_counts() -> Result<()> {
 }
 
 #[test]
+fn long_ids_do_not_fill_a_workers_memory() -> Result<()> {
+    let proxy = Proxy::new();
+    let module = Module::filter()?.with_memory(16 << 20);
+    let worker = proxy.start(&module, &[&Plugin::new(r#"{"per": "header:x-breaker"}"#)])?;
+    for nth in 0..1_000 {
+        // As long as an Envoy lets it through.
+        let id = format!("{}{nth}", "x".repeat(60_000));
+        worker
+            .request(Request::get("/").header("x-breaker", id))?
+            .into_stream()?
+            .respond(Response::new(200))?;
+    }
+    Ok(())
+}
+
+#[test]
 fn a_configuration_that_is_refused_says_why() -> Result<()> {
     let plugin = Plugin::new(r#"{"default": {"windw_size": 4}}"#);
     let error = Proxy::new().start(&Module::filter()?, &[&plugin]).unwrap_err();

@@ -1,5 +1,6 @@
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::Code;
@@ -23,11 +24,11 @@ const OF_THE_PROXY: [&str; 9] = [
     "upgrade",
 ];
 
-/// A header that can be sent as it is.
+/// A header that can be sent as it is. Thousands of entries may inherit it, so copies share its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    name: String,
-    value: String,
+    name: Arc<str>,
+    value: Arc<str>,
 }
 
 impl Header {
@@ -65,11 +66,11 @@ impl Header {
             };
             if let Some(message) = refused {
                 report.problem(&at.path, Code::BadHeader, message);
-            } else if headers.iter().any(|header| header.name == name) {
+            } else if headers.iter().any(|header| *header.name == name) {
                 let message = "is given twice, since case does not matter: leave one of them out";
                 report.problem(&at.path, Code::DuplicateKey, message);
             } else if let Some(value) = parse_value(value, &at, report) {
-                headers.push(Self { name, value });
+                headers.push(Self { name: name.into(), value: value.into() });
             }
         }
         Some(headers)
@@ -84,7 +85,7 @@ impl Header {
         };
         let name = parse_name(name, &at.path, report)?;
         let value = parse_value(value, at, report)?;
-        Some(Self { name, value })
+        Some(Self { name: name.into(), value: value.into() })
     }
 }
 

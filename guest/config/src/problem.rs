@@ -99,7 +99,7 @@ impl Code {
             Self::UnknownName => "A `base` names a configuration that does not exist.",
             Self::BadName => "A name, id or token is empty, too long, or holds characters that it must not.",
             Self::BadHeader => "A header is not valid, or is set by another key or by the proxy.",
-            Self::TooMany => "There are more entries than there may be.",
+            Self::TooMany => "There are more entries than there may be, or more problems than are listed.",
             Self::BaseCycle => "A `base` leads back to itself.",
             Self::SharedBreakerDiffers => "Entries that share a breaker resolve to different settings.",
         }

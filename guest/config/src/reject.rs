@@ -1,4 +1,4 @@
-use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::filter_keys::REJECT_KEYS;
@@ -37,13 +37,13 @@ pub struct Reject {
     pub envoy_ratelimited: bool,
 }
 
-/// A body that was written by the user.
+/// A body that was written by the user. Thousands of entries may inherit it, so copies share its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Body {
     /// The body, at most 64 KiB.
-    pub text: String,
+    pub text: Arc<str>,
     /// The `content-type` header.
-    pub content_type: String,
+    pub content_type: Arc<str>,
 }
 
 /// What the `retry-after` header says.
@@ -119,13 +119,13 @@ fn body<'a>(at: &At<'a>, report: &mut Report) -> Option<&'a str> {
     Some(text)
 }
 
-fn content_type(at: &At<'_>, report: &mut Report) -> Option<String> {
+fn content_type(at: &At<'_>, report: &mut Report) -> Option<Arc<str>> {
     let value = parse_value(at.text(report)?, at, report)?;
     if value.is_empty() {
         at.refuse(Code::BadHeader, "is empty", report);
         return None;
     }
-    Some(value)
+    Some(value.into())
 }
 
 fn retry_after(at: &At<'_>, report: &mut Report) -> Option<RetryAfter> {

@@ -96,7 +96,10 @@ fn hint(spelling: &str, known: &[&'static [Key]]) -> String {
     let elsewhere = SECTIONS.iter().find(|section| section.keys.iter().any(|key| key.is_spelled(spelling)));
     match elsewhere {
         Some(section) => format!("; it belongs in {}", section.place),
-        None => did_you_mean(spelling, known.iter().copied().flatten().map(|key| key.name)),
+        None => {
+            let meant = did_you_mean(spelling, known.iter().copied().flatten().map(|key| key.name));
+            if meant.is_empty() { "; leave it out".into() } else { meant }
+        }
     }
 }
 

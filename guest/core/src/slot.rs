@@ -276,7 +276,8 @@ impl<'a> Slot<'a> {
             _ => Counts::of(self.header),
         };
         let threshold = threshold_of(rule, rules);
-        let generation = self.header.generation.get().saturating_add(1);
+        // After the last comes the first: were it to stay, outcomes of one life would count in the next.
+        let generation = self.header.generation.get().checked_add(1).unwrap_or(1);
         self.see(now);
         let header = &mut *self.header;
         header.state = to as u8;

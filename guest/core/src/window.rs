@@ -46,12 +46,18 @@ impl Counts {
         }
     }
 
+    /// Where somebody else wrote what is in the ring or counted here, at least no more calls failed than there are.
     fn minus(self, other: Self) -> Self {
+        let calls = self.calls.saturating_sub(other.calls);
         Self {
-            calls: self.calls.saturating_sub(other.calls),
-            failed: self.failed.saturating_sub(other.failed),
-            slow: self.slow.saturating_sub(other.slow),
+            calls,
+            failed: self.failed.saturating_sub(other.failed).min(calls),
+            slow: self.slow.saturating_sub(other.slow).min(calls),
         }
+    }
+
+    fn is_sane(self) -> bool {
+        self.failed <= self.calls && self.slow <= self.calls
     }
 
     pub(crate) fn one(failed: bool, slow: bool) -> Self {
@@ -172,8 +178,10 @@ pub(crate) fn agrees(header: &Header, body: &[u8]) -> bool {
             Counts { calls, failed: count(FAILED), slow: count(SLOW) }
         }
         WindowType::Time => match buckets(header, body) {
-            Some(buckets) => buckets.iter().fold(Counts::default(), |sum, bucket| sum.plus(bucket.counts())),
-            None => return false,
+            Some(buckets) if buckets.iter().all(|bucket| bucket.counts().is_sane()) => {
+                buckets.iter().fold(Counts::default(), |sum, bucket| sum.plus(bucket.counts()))
+            }
+            _ => return false,
         },
     };
     held == Counts::of(header)

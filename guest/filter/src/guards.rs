@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use breakerbox_config::{FilterConfig, Per};
+use breakerbox_config::{FilterConfig, MAX_ID_BYTES, Per};
 use breakerbox_core::Rules;
 
 use crate::guard::Guard;
@@ -102,8 +102,9 @@ impl Guards {
         let guard = self.get(policy.breaker_of(&id.name))?;
         let ward = Rc::new(Ward::new(guard, Arc::clone(policy)));
         let mut wards = self.wards.borrow_mut();
-        // Ids that share breakers may be many more than there are breakers: those found late are looked up each time.
-        if wards.len() < self.most() {
+        // Ids that share breakers may be many more than there are breakers, and an id may be all that a client may send:
+        // those found late, and long ones, are looked up each time.
+        if wards.len() < self.most() && bytes.len() <= MAX_ID_BYTES {
             wards.insert(bytes.to_vec(), Rc::clone(&ward));
         }
         Some(ward)

@@ -30,8 +30,8 @@ pub(crate) fn send(id: &Id, rejection: &Rejection, reject: &Reject) -> bool {
         // gRPC has no body here: this is the text beside its status.
         _ if is_grpc => Cow::Owned(message(id, rejection)),
         Some(body) => {
-            headers.push(("content-type", body.content_type.as_str()));
-            Cow::Borrowed(body.text.as_str())
+            headers.push(("content-type", &*body.content_type));
+            Cow::Borrowed(&*body.text)
         }
         None => {
             headers.push(("content-type", "application/json"));

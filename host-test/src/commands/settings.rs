@@ -13,7 +13,7 @@ pub(super) fn execute() -> Result<ExitCode> {
         writeln!(out, "## {}\n\nIn {}:\n", section.title, section.place)?;
         print(&mut out, section.keys)?;
     }
-    writeln!(out, "\n## Errors\n\nEach refuses the configuration; all are listed at once.\n")?;
+    writeln!(out, "\n## Errors\n\nEach refuses the configuration; at most 100 are listed at once.\n")?;
     print_names(&mut out, Code::ALL.map(|code| (code.name(), code.meaning())))?;
     writeln!(out, "\n## Warnings\n\nThe configuration is accepted, and probably not what was meant.\n")?;
     print_names(&mut out, Oddity::ALL.map(|oddity| (oddity.name(), oddity.meaning())))?;

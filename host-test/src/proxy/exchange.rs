@@ -22,7 +22,7 @@ pub(super) struct Exchange {
 impl Exchange {
     pub(super) fn new(request: Request) -> Self {
         Self {
-            request: map(&request.headers),
+            request: request.headers.into_iter().collect(),
             request_body: request.body,
             response: VecHeaderMap::default(),
             response_body: Vec::new(),
@@ -34,15 +34,22 @@ impl Exchange {
 
     /// The upstream's response is here.
     pub(super) fn receive(&mut self, response: Response) {
-        self.response = map(&response.headers);
-        self.response_trailers = map(&response.trailers);
+        self.response = response.headers.into_iter().collect();
+        self.response_trailers = response.trailers.into_iter().collect();
         self.response_body = response.body;
         self.set_status(response.status, response.flags, response.details, response.attempts);
+        for (path, value) in response.properties {
+            match value {
+                Some(value) => drop(self.properties.insert(path, value)),
+                None => drop(self.properties.remove(&path)),
+            }
+        }
     }
 
     /// The module's reply is what the client gets. Its status and details are known, and that nothing went upstream.
     pub(super) fn receive_reply(&mut self, reply: &Reply) {
-        self.response = map(&reply.headers);
+        self.response =
+            reply.headers.iter().map(|(name, value)| (name.clone().into(), value.clone().into())).collect();
         self.response_body.clone_from(&reply.body);
         self.set_status(reply.status, 0, reply.details.clone(), 0);
     }
@@ -163,10 +170,6 @@ impl StreamState for Exchange {
         self.properties.insert(path.join(&0), value.to_vec());
         Ok(())
     }
-}
-
-fn map(pairs: &[(String, String)]) -> VecHeaderMap {
-    pairs.iter().map(|(name, value)| (name.as_bytes().to_vec(), value.as_bytes().to_vec())).collect()
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -7,7 +7,7 @@
 //! metrics, log and shared data.
 //!
 //! [`Module::filter`] is breakerbox's filter; [`Module::read`] takes any other proxy-wasm module of ABI 0.2.1 or 0.2.0.
-//! Callouts and queues are not served.
+//! Callouts and queues are not served. [`Worker::callbacks`] sends what no proxy should: callbacks in any order.
 //!
 //! ```
 //! use std::time::Duration;
@@ -41,6 +41,7 @@
 //! ```
 
 mod answer;
+mod callback;
 mod clock;
 mod exchange;
 mod log;
@@ -62,6 +63,7 @@ use anyhow::Result;
 use proxy_wasm_host::abi::v0_2_1::VmServices;
 
 pub use answer::Answer;
+pub use callback::Callback;
 pub use clock::Clock;
 pub use log::{Line, Log};
 pub use module::Module;

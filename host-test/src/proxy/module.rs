@@ -11,7 +11,10 @@ use crate::guests::FILTER_WASM;
 
 /// A compiled proxy-wasm module, which VMs are made of.
 #[derive(Clone, Debug)]
-pub struct Module(Compiled);
+pub struct Module {
+    compiled: Compiled,
+    limits: Limits,
+}
 
 /// Modules and VMs of this process have one engine.
 static HOST: OnceLock<Host> = OnceLock::new();
@@ -47,13 +50,19 @@ impl Module {
     /// # Errors
     /// They are no module.
     pub fn compile(bytes: &[u8]) -> Result<Self> {
-        Ok(Self(Compiled::new(host()?.engine(), bytes)?))
+        // As many metrics as the module likes: Envoy has no limit either.
+        let limits = Limits::new().with_cpu_time(Self::PATIENCE).with_max_shared_names(None);
+        Ok(Self { compiled: Compiled::new(host()?.engine(), bytes)?, limits })
+    }
+
+    /// The module, whose VMs break if they need more memory than this; otherwise they may have 128 MiB.
+    #[must_use]
+    pub fn with_memory(self, bytes: usize) -> Self {
+        Self { limits: self.limits.with_memory_bytes(bytes), ..self }
     }
 
     pub(super) fn instantiate(&self, services: VmServices) -> Result<Guest> {
-        // As many metrics as the module likes: Envoy has no limit either.
-        let limits = Limits::new().with_cpu_time(Self::PATIENCE).with_max_shared_names(None);
-        Ok(Guest::new(host()?, &self.0, services, &limits)?)
+        Ok(Guest::new(host()?, &self.compiled, services, &self.limits)?)
     }
 }
 

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 /// A request, and what Envoy would say of it.
 #[derive(Clone, Debug)]
 pub struct Request {
-    pub(super) headers: Vec<(String, String)>,
+    pub(super) headers: Vec<(Vec<u8>, Vec<u8>)>,
     pub(super) body: Vec<u8>,
     pub(super) properties: BTreeMap<Vec<u8>, Vec<u8>>,
 }
@@ -17,15 +17,22 @@ impl Request {
     /// A request with this method, to the authority `localhost`.
     pub fn new(method: &str, path: &str) -> Self {
         let pseudo = [(":method", method), (":path", path), (":authority", "localhost"), (":scheme", "http")];
-        let headers = pseudo.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+        let headers = pseudo.map(|(name, value)| (name.into(), value.into())).to_vec();
         Self { headers, body: Vec::new(), properties: BTreeMap::new() }
     }
 
     /// With one more header, or another value of one of the pseudo-headers.
     #[must_use]
-    pub fn header(mut self, name: &str, value: &str) -> Self {
-        self.headers.retain(|(known, _)| !(name.starts_with(':') && known == name));
-        self.headers.push((name.to_owned(), value.to_owned()));
+    pub fn header(self, name: &str, value: impl AsRef<[u8]>) -> Self {
+        let mut request = if name.starts_with(':') { self.without(name) } else { self };
+        request.headers.push((name.into(), value.as_ref().to_vec()));
+        request
+    }
+
+    /// Without any header of this name.
+    #[must_use]
+    pub fn without(mut self, name: &str) -> Self {
+        self.headers.retain(|(known, _)| known != name.as_bytes());
         self
     }
 

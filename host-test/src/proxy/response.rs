@@ -1,13 +1,17 @@
+use std::collections::BTreeMap;
+
 /// An upstream's response, and what Envoy would say of it.
 #[derive(Clone, Debug)]
 pub struct Response {
     pub(super) status: u16,
-    pub(super) headers: Vec<(String, String)>,
-    pub(super) trailers: Vec<(String, String)>,
+    pub(super) headers: Vec<(Vec<u8>, Vec<u8>)>,
+    pub(super) trailers: Vec<(Vec<u8>, Vec<u8>)>,
     pub(super) body: Vec<u8>,
     pub(super) flags: u64,
     pub(super) details: String,
     pub(super) attempts: u64,
+    /// What is said otherwise than by the above, or not at all.
+    pub(super) properties: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
 }
 
 impl Response {
@@ -24,20 +28,21 @@ impl Response {
             flags: 0,
             details: "via_upstream".to_owned(),
             attempts: 1,
+            properties: BTreeMap::new(),
         }
     }
 
     /// With one more header.
     #[must_use]
-    pub fn header(mut self, name: &str, value: &str) -> Self {
-        self.headers.push((name.to_owned(), value.to_owned()));
+    pub fn header(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
+        self.headers.push((name.into(), value.as_ref().to_vec()));
         self
     }
 
     /// With one more trailer.
     #[must_use]
-    pub fn trailer(mut self, name: &str, value: &str) -> Self {
-        self.trailers.push((name.to_owned(), value.to_owned()));
+    pub fn trailer(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
+        self.trailers.push((name.into(), value.as_ref().to_vec()));
         self
     }
 
@@ -57,5 +62,12 @@ impl Response {
     #[must_use]
     pub fn attempts(self, attempts: u64) -> Self {
         Self { attempts, ..self }
+    }
+
+    /// Of which the proxy says this in a property, whatever the response says; nothing if it is `None`.
+    #[must_use]
+    pub fn property(mut self, path: &[&str], value: Option<&[u8]>) -> Self {
+        self.properties.insert(path.join("\0").into_bytes(), value.map(<[u8]>::to_vec));
+        self
     }
 }

@@ -3,7 +3,7 @@ use proxy_wasm_host::abi::v0_2_1::types::Action;
 use proxy_wasm_host::abi::v0_2_1::{CallScope, ContextId, Guest, GuestError, Started, StreamKind};
 
 use super::exchange::Exchange;
-use super::{Module, Plugin, Proxy};
+use super::{Callback, Module, Plugin, Proxy};
 
 /// One VM and the plugins in it.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub(super) struct Vm {
 }
 
 /// The callbacks that one request makes, on its context.
-type Scope<'a> = CallScope<'a, Exchange>;
+pub(super) type Scope<'a> = CallScope<'a, Exchange>;
 
 impl Vm {
     pub(super) fn start(proxy: &Proxy, module: &Module, plugins: &[Plugin]) -> Result<Self> {
@@ -31,6 +31,20 @@ impl Vm {
             }
         }
         Ok(Self { guest, roots, is_lost: false })
+    }
+
+    /// Whether the module takes a plugin's configuration.
+    pub(super) fn accepts(proxy: &Proxy, module: &Module, plugin: &Plugin) -> Result<bool> {
+        let started = module.instantiate(proxy.vm_services())?.start(plugin.config())?;
+        Ok(matches!(started, Started::Serving(_)))
+    }
+
+    /// Gives a plugin another configuration.
+    pub(super) fn configure(&mut self, plugin: &Plugin) -> Result<()> {
+        let root = self.root(Some(&plugin.name))?;
+        let is_accepted = self.guest.enter_root().on_configure(root, plugin.config())?;
+        ensure!(is_accepted, "the module refused a configuration that it took in another VM");
+        Ok(())
     }
 
     /// The context of a plugin, or of the first one.
@@ -95,6 +109,25 @@ impl Vm {
         let ((), exchange) = self.run(exchange, |scope| {
             scope.on_done(stream)?;
             scope.on_log(stream)?;
+            scope.on_delete(stream)?;
+            Ok(())
+        })?;
+        Ok(exchange)
+    }
+
+    /// A request with these callbacks, and its end.
+    pub(super) fn play(
+        &mut self,
+        root: ContextId,
+        exchange: Exchange,
+        callbacks: &[Callback],
+    ) -> Result<Exchange> {
+        let sizes = exchange.sizes();
+        let ((), exchange) = self.run(exchange, |scope| {
+            let stream = scope.on_context_create(Some(root))?;
+            scope.expect_stream_kind(stream, StreamKind::Http)?;
+            callbacks.iter().try_for_each(|callback| callback.call(scope, stream, sizes))?;
+            scope.on_done(stream)?;
             scope.on_delete(stream)?;
             Ok(())
         })?;

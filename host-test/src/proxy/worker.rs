@@ -3,9 +3,10 @@ use std::rc::Rc;
 
 use anyhow::Result;
 
+use super::exchange::Exchange;
 use super::stream::Stream;
 use super::vm::Vm;
-use super::{Answer, Module, Plugin, Proxy, Request};
+use super::{Answer, Callback, Module, Plugin, Proxy, Reply, Request, Response};
 
 /// One of the proxy's workers: a VM with its plugins.
 #[derive(Debug)]
@@ -37,6 +38,41 @@ impl Worker {
     /// The module breaks, or there is no such plugin.
     pub fn request_to(&self, plugin: &str, request: Request) -> Result<Answer> {
         Stream::begin(Rc::clone(&self.vm), Some(plugin), request)
+    }
+
+    /// A request to the plugin of this name whose callbacks come in this order, which need not make sense. The response's
+    /// headers and properties are there from the start. What the plugin replied, if it did.
+    ///
+    /// # Errors
+    /// The module breaks, or there is no such plugin.
+    pub fn callbacks(
+        &self,
+        plugin: &str,
+        request: Request,
+        response: Response,
+        callbacks: &[Callback],
+    ) -> Result<Option<Reply>> {
+        let mut vm = self.vm.borrow_mut();
+        let root = vm.root(Some(plugin))?;
+        let mut exchange = Exchange::new(request);
+        exchange.receive(response);
+        Ok(vm.play(root, exchange, callbacks)?.reply)
+    }
+
+    /// The configuration of the plugin with this one's name changes, as Envoy does it: it is tried in a VM of its own first.
+    /// False if the plugin refuses it, and then the old one stays.
+    ///
+    /// # Errors
+    /// The module breaks, or there is no such plugin.
+    pub fn configure(&mut self, plugin: &Plugin) -> Result<bool> {
+        if !Vm::accepts(&self.proxy, &self.module, plugin)? {
+            return Ok(false);
+        }
+        self.vm.borrow_mut().configure(plugin)?;
+        for known in self.plugins.iter_mut().filter(|known| known.name == plugin.name) {
+            known.clone_from(plugin);
+        }
+        Ok(true)
     }
 
     /// Calls every plugin's tick, which is never called otherwise.

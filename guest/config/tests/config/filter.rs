@@ -110,6 +110,15 @@ fn a_problem_says_in_which_entry_it_is() {
 }
 
 #[test]
+fn more_problems_than_anyone_reads_are_counted() {
+    let entries: Vec<String> = (0..1_000).map(|nth| format!(r#""b{nth}": {{"x": 1}}"#)).collect();
+    let lines = refuse(&format!(r#"{{"breakers": {{{}}}}}"#, entries.join(",")));
+    assert_eq!(lines.len(), 101);
+    assert_eq!(lines[99], "breakers.b99.x: unknown key; leave it out [unknown_key]");
+    assert_eq!(lines[100], "900 more problems are not listed: mend these first [too_many]");
+}
+
+#[test]
 fn an_inherited_problem_is_reported_once() {
     assert_eq!(
         refuse(

@@ -49,7 +49,7 @@ fn every_part_of_an_answer_is_read() {
 fn what_is_not_said_is_as_usual() {
     assert_eq!(reject("{}"), Reject::default());
     let body = reject(r#"{"body": ""}"#).body.unwrap();
-    assert_eq!((body.text.as_str(), body.content_type.as_str()), ("", "text/plain; charset=utf-8"));
+    assert_eq!((&*body.text, &*body.content_type), ("", "text/plain; charset=utf-8"));
     assert_eq!(reject(r#"{"retry_after": false}"#).retry_after, RetryAfter::Off);
     assert_eq!(reject(r#"{"retry_after": "off"}"#).retry_after, RetryAfter::Off);
     assert_eq!(reject(r#"{"retry_after": true}"#).retry_after, RetryAfter::Remaining);
@@ -95,6 +95,19 @@ fn headers_that_cannot_be_sent_are_refused() {
     for (line, end) in lines.iter().zip(ends) {
         assert!(line.ends_with(end), "{line}");
     }
+}
+
+#[test]
+fn entries_share_the_text_that_they_inherit() {
+    let config = accept(
+        r#"{"default": {"reject": {"body": "later", "headers": {"x-reason": "breaker"}}},
+            "breakers": {"a": {"reject": {"status": 504}}, "b": {"window_size": 5}}}"#,
+    );
+    let texts = |id| {
+        let OnRejection::Reject(reject) = &config.policy_for(id).on_rejection else { panic!("a fallback") };
+        (reject.body.as_ref().unwrap().text.as_ptr(), reject.headers[0].value().as_ptr())
+    };
+    assert_eq!((texts("a"), texts("b")), (texts("x"), texts("x")));
 }
 
 #[test]

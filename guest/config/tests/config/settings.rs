@@ -118,7 +118,7 @@ fn an_unknown_key_is_refused_with_the_one_that_was_meant() {
         [
             "windw_size: unknown key; did you mean `window_size`? [unknown_key]",
             "slidingWindowType: unknown key; did you mean `window_type`? [unknown_key]",
-            "colour: unknown key [unknown_key]",
+            "colour: unknown key; leave it out [unknown_key]",
         ]
     );
 }

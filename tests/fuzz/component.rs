@@ -1,0 +1,203 @@
+//! Any calls on the component, with any values: none traps, and its memory does not grow for ever.
+
+mod any;
+#[path = "component/bindings.rs"]
+mod bindings;
+#[path = "component/input.rs"]
+mod input;
+
+use std::sync::LazyLock;
+
+use breakerbox_core::Mark;
+use breakerbox_host::guests::COMPONENT_WASM;
+use wasmtime::component::{Component, Linker, ResourceAny};
+use wasmtime::{Config, Engine, ResourceLimiter, Store};
+
+use bindings::exports::breakerbox::breaker::types::{Decision, Permit, Receipt};
+use bindings::{Breakerbox, BreakerboxPre};
+use input::{Call, Calls, DEFAULTS, Deed};
+
+/// More than any call needs: a text of 600 KB makes a tree of it.
+const MOST_MEMORY: usize = 64 << 20;
+
+/// The longest slot: 600 buckets of 12 bytes after the header.
+const LONGEST_SLOT: usize = 7_312;
+
+/// Where a slot says how many probes its half-open has.
+const HALF_OPEN_CALLS: usize = 16;
+
+static COMPONENT: LazyLock<BreakerboxPre<Memory>> = LazyLock::new(|| {
+    let engine = Engine::new(Config::new().concurrency_support(false)).expect("an engine");
+    let component = Component::from_file(&engine, COMPONENT_WASM).expect("the component is built");
+    let instance = Linker::new(&engine).instantiate_pre(&component).expect("it imports nothing");
+    BreakerboxPre::new(instance).expect("it is what wit/ says")
+});
+
+#[test]
+fn any_calls_are_answered() {
+    bolero::check!(name = "component").with_type::<Calls>().with_iterations(3_000).for_each(|calls| {
+        let mut host = Host::new();
+        let mut grown = [0; 3];
+        for memory in &mut grown {
+            host.play(calls).expect("no trap");
+            *memory = host.store.data().bytes;
+        }
+        // The first time it takes what it needs; then it has it.
+        assert_eq!(grown[1], grown[2], "the same calls take more memory each time: {grown:?}");
+    });
+}
+
+/// How much memory the component has.
+#[derive(Default)]
+struct Memory {
+    bytes: usize,
+}
+
+impl ResourceLimiter for Memory {
+    fn memory_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        if desired > MOST_MEMORY {
+            return Err(wasmtime::Error::msg(format!("the component wants {desired} bytes")));
+        }
+        self.bytes = desired;
+        Ok(true)
+    }
+
+    fn table_growing(&mut self, _: usize, _: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        Ok(true)
+    }
+}
+
+struct Host {
+    store: Store<Memory>,
+    component: Breakerbox,
+    breakers: Vec<Breaker>,
+    /// What was saved last.
+    saved: Vec<u8>,
+}
+
+struct Breaker {
+    handle: ResourceAny,
+    issued: Vec<Permit>,
+    /// The probes that it has let out and not got back.
+    out: Vec<Permit>,
+}
+
+impl Host {
+    fn new() -> Self {
+        let mut store = Store::new(COMPONENT.engine(), Memory::default());
+        store.limiter(|memory| memory);
+        let component = COMPONENT.instantiate(&mut store).expect("it is instantiated");
+        Self { store, component, breakers: Vec::new(), saved: Vec::new() }
+    }
+
+    fn play(&mut self, calls: &Calls) -> wasmtime::Result<()> {
+        let mut now = Mark::from_millis(10_000);
+        for (mark, call) in &calls.0 {
+            now = mark.after(now);
+            self.call(call, now.nanos())?;
+        }
+        self.saved.clear();
+        for breaker in self.breakers.drain(..) {
+            breaker.handle.resource_drop(&mut self.store)?;
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, call: &Call, now: u64) -> wasmtime::Result<()> {
+        let store = &mut self.store;
+        let breakers = self.component.breakerbox_breaker_breakers().breaker();
+        match call {
+            Call::New(settings) => match breakers.call_constructor(&mut *store, settings.settings(), now)? {
+                Ok(handle) => self.breakers.push(Breaker::of(handle)),
+                Err(problems) => assert!(!problems.is_empty()),
+            },
+            Call::Parse(text) => {
+                let text = text.text();
+                let settings = self.component.breakerbox_breaker_settings();
+                match settings.call_parse_settings(&mut *store, &text)? {
+                    Ok(settings) => {
+                        let handle = breakers.call_constructor(&mut *store, settings, now)?;
+                        self.breakers.push(Breaker::of(handle.expect("settings that were read")));
+                    }
+                    Err(problems) => {
+                        assert!(!problems.is_empty());
+                        assert!(problems.iter().all(|it| !it.code.is_empty() && !it.message.is_empty()));
+                    }
+                }
+            }
+            Call::Restore(settings, damage) => {
+                let bytes = damage.iter().fold(self.saved.clone(), |bytes, damage| damage.applied(bytes));
+                if let Ok(handle) = breakers.call_restore(&mut *store, settings.settings(), &bytes, now)? {
+                    self.breakers.push(Breaker::of(handle));
+                }
+            }
+            Call::On(nth, deed) => {
+                let nth = usize::from(*nth).checked_rem(self.breakers.len());
+                if let Some(nth) = nth {
+                    self.on(nth, deed, now)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn on(&mut self, nth: usize, deed: &Deed, now: u64) -> wasmtime::Result<()> {
+        let store = &mut self.store;
+        let breakers = self.component.breakerbox_breaker_breakers().breaker();
+        let Breaker { handle, issued, out } = &mut self.breakers[nth];
+        let handle = *handle;
+        match deed {
+            Deed::Acquire => {
+                let Decision::Admitted(permit) = breakers.call_acquire(&mut *store, handle, now)? else {
+                    return Ok(());
+                };
+                issued.push(permit);
+                if permit.ticket == 0 {
+                    return Ok(());
+                }
+                out.retain(|probe| probe.generation == permit.generation);
+                assert!(out.iter().all(|probe| probe.ticket != permit.ticket), "{permit:?} is out twice");
+                out.push(permit);
+                let slot = breakers.call_save(&mut *store, handle)?;
+                let most = slot[HALF_OPEN_CALLS..].first_chunk().map_or(0, |it| u32::from_le_bytes(*it));
+                assert!(out.len() <= most as usize, "{} of {most} probes are out", out.len());
+            }
+            Deed::Record(permit, outcome) => {
+                let generation = breakers.call_snapshot(&mut *store, handle, now)?.generation;
+                let permit = permit.permit(issued, generation);
+                let receipt = breakers.call_record(&mut *store, handle, permit, outcome.outcome(), now)?;
+                if receipt != Receipt::Stale {
+                    out.retain(|probe| {
+                        (probe.generation, probe.ticket) != (permit.generation, permit.ticket)
+                    });
+                }
+            }
+            Deed::Snapshot => drop(breakers.call_snapshot(&mut *store, handle, now)?),
+            Deed::ForceOpen => breakers.call_force_open(&mut *store, handle, now)?,
+            Deed::Disable => breakers.call_disable(&mut *store, handle, now)?,
+            Deed::Reset => breakers.call_reset(&mut *store, handle, now)?,
+            Deed::TakeEvents => {
+                let batch = breakers.call_take_events(&mut *store, handle)?;
+                assert!(batch.events.len() <= 64);
+            }
+            Deed::Save => {
+                let saved = breakers.call_save(&mut *store, handle)?;
+                assert!(saved.len() <= LONGEST_SLOT, "{} bytes", saved.len());
+                let restored = breakers.call_restore(&mut *store, DEFAULTS, &saved, now)?;
+                restored.expect("what was saved is a slot").resource_drop(&mut *store)?;
+                self.saved = saved;
+            }
+            Deed::Drop => {
+                handle.resource_drop(&mut *store)?;
+                self.breakers.remove(nth);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Breaker {
+    fn of(handle: ResourceAny) -> Self {
+        Self { handle, issued: Vec::new(), out: Vec::new() }
+    }
+}
