@@ -2,17 +2,19 @@ use std::collections::BTreeMap;
 
 use proxy_wasm_host::abi::v0_2_1::types::{BufferType, MapType, Status};
 use proxy_wasm_host::abi::v0_2_1::{Access, Callback, Invocation, LocalResponse, StreamState};
-use proxy_wasm_host::{Buffer, HeaderMap, HeaderMapExt as _, VecHeaderMap};
+use proxy_wasm_host::{Buffer, HeaderMap, HeaderMapExt as _};
 
+use super::headers::Headers;
+use super::hostcalls::heard;
 use super::{Reply, Request, Response};
 
 /// One request and its response, as the module sees and changes them.
 pub(super) struct Exchange {
-    request: VecHeaderMap,
+    request: Headers,
     request_body: Vec<u8>,
-    response: VecHeaderMap,
+    response: Headers,
     response_body: Vec<u8>,
-    response_trailers: VecHeaderMap,
+    response_trailers: Headers,
     /// By path, whose segments are separated by NUL.
     properties: BTreeMap<Vec<u8>, Vec<u8>>,
     /// What the module said in the upstream's stead.
@@ -24,9 +26,9 @@ impl Exchange {
         Self {
             request: request.headers.into_iter().collect(),
             request_body: request.body,
-            response: VecHeaderMap::default(),
+            response: Headers::default(),
             response_body: Vec::new(),
-            response_trailers: VecHeaderMap::default(),
+            response_trailers: Headers::default(),
             properties: request.properties,
             reply: None,
         }
@@ -63,11 +65,11 @@ impl Exchange {
     /// What the client gets, or `None` if there was no response.
     pub(super) fn into_reply(self) -> Option<Reply> {
         let status =
-            self.response.get(b":status").and_then(|status| str::from_utf8(&status).ok()?.parse().ok())?;
+            self.response.value(":status").and_then(|status| str::from_utf8(&status).ok()?.parse().ok())?;
         let details = self.properties.get(&b"response\0code_details"[..]);
         let grpc_status = self.reply.and_then(|reply| reply.grpc_status);
         let pairs =
-            |map: &VecHeaderMap| map.pairs().iter().map(|(name, value)| (text(name), text(value))).collect();
+            |map: &Headers| map.pairs().iter().map(|(name, value)| (text(name), text(value))).collect();
         let mut headers: Vec<(String, String)> = pairs(&self.response);
         headers.retain(|(name, _)| name != ":status");
         let trailers = pairs(&self.response_trailers);
@@ -76,7 +78,7 @@ impl Exchange {
     }
 
     pub(super) fn request_header(&self, name: &str) -> Option<String> {
-        self.request.get(name.as_bytes()).map(|value| text(&value))
+        self.request.value(name).map(|value| text(&value))
     }
 
     pub(super) fn property(&self, path: &[&str]) -> Option<&[u8]> {
@@ -94,8 +96,7 @@ impl Exchange {
     }
 
     fn set_status(&mut self, status: u16, flags: u64, details: String, attempts: u64) {
-        // A map in memory allows every write.
-        let _ = self.response.set(b":status", status.to_string().as_bytes());
+        self.response.set_value(":status", &status.to_string());
         self.set_integer("response\0code", status.into());
         self.set_integer("response\0flags", flags);
         self.set_integer("upstream\0request_attempt_count", attempts);
@@ -152,6 +153,7 @@ impl StreamState for Exchange {
     }
 
     fn send_local_response(&mut self, _: Invocation, response: LocalResponse<'_>) -> Result<(), Status> {
+        heard("send_local_response", b"", None);
         // A second reply is a mistake that costs an Envoy its stream.
         if self.reply.is_some() {
             return Err(Status::BadArgument);
@@ -161,13 +163,17 @@ impl StreamState for Exchange {
     }
 
     fn property(&mut self, _: Invocation, path: &[&[u8]], out: &mut Vec<u8>) -> Result<(), Status> {
-        let value = self.properties.get(&path.join(&0)).ok_or(Status::NotFound)?;
-        out.extend(value);
+        let path = path.join(&0);
+        let value = self.properties.get(&path);
+        heard("get_property", &path, value.map(Vec::len));
+        out.extend(value.ok_or(Status::NotFound)?);
         Ok(())
     }
 
     fn set_property(&mut self, _: Invocation, path: &[&[u8]], value: &[u8]) -> Result<(), Status> {
-        self.properties.insert(path.join(&0), value.to_vec());
+        let path = path.join(&0);
+        heard("set_property", &path, None);
+        self.properties.insert(path, value.to_vec());
         Ok(())
     }
 }

@@ -4,6 +4,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use proxy_wasm_host::abi::v0_2_1::MetricId;
 use proxy_wasm_host::abi::v0_2_1::types::{MetricType, Status};
 
+use super::hostcalls::heard;
+
 /// Counters, gauges and histograms of the whole proxy, with Envoy's habits.
 #[derive(Debug, Default)]
 pub(super) struct Metrics(Mutex<Held>);
@@ -27,6 +29,7 @@ impl Metrics {
     /// A new identifier each time, also for a name that exists.
     pub(super) fn define(&self, kind: MetricType, name: &[u8]) -> Result<MetricId, Status> {
         let name = String::from_utf8_lossy(name).into_owned();
+        heard("define_metric", name.as_bytes(), None);
         let mut held = self.held();
         let &mut (known, _) = held.values.entry(name.clone()).or_insert((kind, 0));
         if known != kind {
@@ -40,7 +43,7 @@ impl Metrics {
     }
 
     pub(super) fn get(&self, id: MetricId) -> Result<u64, Status> {
-        self.with(id, |kind, value| match kind {
+        self.with("get_metric", id, |kind, value| match kind {
             MetricType::Counter | MetricType::Gauge => Ok(*value),
             MetricType::Histogram => Err(Status::BadArgument),
         })
@@ -48,7 +51,7 @@ impl Metrics {
 
     /// Adds to a counter, sets a gauge, puts a value into a histogram.
     pub(super) fn record(&self, id: MetricId, recorded: u64) -> Result<(), Status> {
-        self.with(id, |kind, value| {
+        self.with("record_metric", id, |kind, value| {
             *value = match kind {
                 MetricType::Counter => value.wrapping_add(recorded),
                 MetricType::Gauge => recorded,
@@ -60,7 +63,7 @@ impl Metrics {
 
     /// Counters only go up, and by more than nothing; gauges wrap below zero.
     pub(super) fn increment(&self, id: MetricId, delta: i64) -> Result<(), Status> {
-        self.with(id, |kind, value| match kind {
+        self.with("increment_metric", id, |kind, value| match kind {
             MetricType::Counter if delta <= 0 => Err(Status::BadArgument),
             MetricType::Histogram => Err(Status::BadArgument),
             MetricType::Counter | MetricType::Gauge => {
@@ -72,11 +75,13 @@ impl Metrics {
 
     fn with<T>(
         &self,
+        function: &'static str,
         id: MetricId,
         operation: impl FnOnce(MetricType, &mut u64) -> Result<T, Status>,
     ) -> Result<T, Status> {
         let Held { values, names } = &mut *self.held();
         let name = usize::try_from(id.get() - 1).ok().and_then(|at| names.get(at));
+        heard(function, name.map_or(&b""[..], |name| name.as_bytes()), None);
         let (kind, value) = name.and_then(|name| values.get_mut(name)).ok_or(Status::NotFound)?;
         operation(*kind, value)
     }

@@ -4,7 +4,7 @@
 //! [`Worker`] is one VM with the plugins that are configured in it. A test sends [`Request`]s, decides what becomes of those
 //! that pass ([`Stream::respond`], [`Stream::leave`]), moves the [`Clock`], makes writes to shared data meet other writers
 //! ([`SharedData::conflict`]) or get no answer ([`SharedData::withhold`]), loses a VM ([`Worker::crash`]), and looks at
-//! metrics, log and shared data.
+//! metrics, log, shared data and the [`hostcalls`] that were made.
 //!
 //! [`Module::filter`] is breakerbox's filter; [`Module::read`] takes any other proxy-wasm module of ABI 0.2.1 or 0.2.0.
 //! Callouts and queues are not served. [`Worker::callbacks`] sends what no proxy should: callbacks in any order.
@@ -44,6 +44,8 @@ mod answer;
 mod callback;
 mod clock;
 mod exchange;
+mod headers;
+mod hostcalls;
 mod log;
 mod metrics;
 mod module;
@@ -65,6 +67,7 @@ use proxy_wasm_host::abi::v0_2_1::VmServices;
 pub use answer::Answer;
 pub use callback::Callback;
 pub use clock::Clock;
+pub use hostcalls::{Hostcall, hostcalls};
 pub use log::{Line, Log};
 pub use module::Module;
 pub use plugin::Plugin;

@@ -5,6 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use proxy_wasm_host::abi::v0_2_1::SharedValue;
 use proxy_wasm_host::abi::v0_2_1::types::Status;
 
+use super::hostcalls::heard;
+
 /// Keys and values that all workers share, with Envoy's rules: versions are one counter over all keys, and a write that
 /// names no version overwrites.
 #[derive(Debug, Default)]
@@ -46,12 +48,15 @@ impl SharedData {
 
     pub(super) fn load(&self, key: &[u8]) -> Result<SharedValue, Status> {
         let mut held = self.held();
+        let value = held.values.get(key).cloned();
+        heard("get_shared_data", key, value.as_ref().map(|value| value.bytes.len()));
         held.check_answers()?;
-        held.values.get(key).cloned().ok_or(Status::NotFound)
+        value.ok_or(Status::NotFound)
     }
 
     /// A version of a key that does not exist is not compared, so one that no key has creates and never overwrites.
     pub(super) fn store(&self, key: &[u8], bytes: &[u8], version: Option<u32>) -> Result<(), Status> {
+        heard("set_shared_data", key, None);
         let mut held = self.held();
         held.check_answers()?;
         if version.is_some() && held.conflicts > 0 {
