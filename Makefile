@@ -66,9 +66,14 @@ bench: toolchain ## Benches as one table of ratios, memory, conflicts, and instr
 	@echo && $(TARGET)/release/ratios $(TARGET)/criterion
 	@echo && benches/compare-instructions.sh $(TARGET)/release/fixed-loop
 
-bench-envoy: toolchain envoy ## CPU a request in Envoy, each chain between two slices of the bare one
+bench-envoy: toolchain envoy ## CPU and, if there is valgrind, instructions a request in Envoy, beside those of the bare chain
 	cargo build --release --package breakerbox-benches --bin envoy-overhead
 	@$(TARGET)/release/envoy-overhead
+	@if command -v valgrind >/dev/null; then \
+		echo && CALLGRIND_DUMP=$(abspath $(TARGET))/callgrind ENVOY=$(CURDIR)/benches/envoy/under-callgrind.sh $(TARGET)/release/envoy-overhead; \
+	else \
+		echo "valgrind is not installed, so instructions were not counted"; \
+	fi
 
 toolchain: ## Install the toolchain that rust-toolchain.toml pins
 	@rustup --quiet toolchain install

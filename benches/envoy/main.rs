@@ -2,10 +2,12 @@
 //!
 //! `envoy-overhead [ROUNDS]`. One worker. Every variant's slice of requests lies between two slices of the bare
 //! chain, and is compared with those two alone: on a shared machine only neighbours mean anything.
+//!
+//! With `CALLGRIND_DUMP`, where `ENVOY` is `under-callgrind.sh`, instructions are counted instead.
 
 mod chains;
-mod cpu;
 mod load;
+mod meter;
 
 use std::net::SocketAddr;
 
@@ -15,18 +17,38 @@ use breakerbox_host::upstream::{Answer, Upstream};
 
 use chains::{Chain, Variant};
 use load::Load;
+use meter::Meter;
 
-const REQUESTS: u32 = 3_000;
 const ROUNDS: usize = 16;
+/// Under callgrind all is slow, and the second time like the first once all code is compiled.
+const COUNTED_ROUNDS: usize = 2;
+
+/// Requests in a slice, and rounds to warm up.
+#[derive(Clone, Copy)]
+struct Plan {
+    requests: u32,
+    warm_up: usize,
+    rounds: usize,
+}
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 1)]
 async fn main() -> Result<()> {
-    let rounds = std::env::args().nth(1).map_or(Ok(ROUNDS), |rounds| rounds.parse());
-    let rounds = rounds.context("usage: envoy-overhead [ROUNDS]")?;
+    let rounds = std::env::args().nth(1).map(|rounds| rounds.parse()).transpose();
+    let rounds: Option<usize> = rounds.context("usage: envoy-overhead [ROUNDS]")?;
     let upstream = Upstream::start()?;
     upstream.on(load::FAILING_PATH, Answer::Status(500));
     let envoy = Envoy::start(&chains::bootstrap(upstream.address())?, 1).await?;
     let process = envoy.process().context("Envoy is gone")?;
+    let (mut meter, plan) = match std::env::var_os("CALLGRIND_DUMP") {
+        None => {
+            let plan = Plan { requests: 3_000, warm_up: 1, rounds: rounds.unwrap_or(ROUNDS) };
+            (Meter::Cpu { process, last: 0 }, plan)
+        }
+        Some(dump) => {
+            let plan = Plan { requests: 300, warm_up: 4, rounds: rounds.unwrap_or(COUNTED_ROUNDS) };
+            (Meter::Instructions { process, dump: dump.into(), dumps: 0 }, plan)
+        }
+    };
     let addresses = chains::addresses(&envoy).await?;
     let address_of = |chain: Chain| -> Result<SocketAddr> {
         addresses.get(chain.name()).copied().with_context(|| format!("no listener {}", chain.name()))
@@ -45,52 +67,51 @@ async fn main() -> Result<()> {
         variants.push((variant, Measured { load, slices: vec![] }));
     }
 
-    // Once to warm up, which is not looked at: compiled code, connections, a full window.
-    for round in 0..=rounds {
-        bare.slice(process).await?;
+    // What warms up is not looked at: compiled code, connections, a full window.
+    for round in 1..=plan.warm_up + plan.rounds {
+        bare.slice(&mut meter, plan).await?;
         for (_, measured) in &mut variants {
-            measured.slice(process).await?;
-            bare.slice(process).await?;
+            measured.slice(&mut meter, plan).await?;
+            bare.slice(&mut meter, plan).await?;
         }
-        if round == 0 {
+        if round == plan.warm_up {
             bare.slices.clear();
             for (_, measured) in &mut variants {
                 measured.slices.clear();
             }
         }
     }
-    report(&bare.slices, &variants);
+    report(meter.unit(), &bare.slices, &variants);
     Ok(())
 }
 
-/// A chain's load, and the CPU nanoseconds a request of each slice so far.
+/// A chain's load, and what a request of each slice so far has taken.
 struct Measured {
     load: Load,
     slices: Vec<f64>,
 }
 
 impl Measured {
-    async fn slice(&mut self, process: u32) -> Result<()> {
-        let before = cpu::nanos(process)?;
-        self.load.run(REQUESTS).await?;
-        let spent = cpu::nanos(process)?.saturating_sub(before);
-        self.slices.push(f64::from(u32::try_from(spent / u64::from(REQUESTS))?));
+    async fn slice(&mut self, meter: &mut Meter, plan: Plan) -> Result<()> {
+        meter.spent()?;
+        self.load.run(plan.requests).await?;
+        self.slices.push(f64::from(u32::try_from(meter.spent()? / u64::from(plan.requests))?));
         Ok(())
     }
 }
 
-fn report(bare: &[f64], variants: &[(Variant, Measured)]) {
+fn report([what, thousand]: [&str; 2], bare: &[f64], variants: &[(Variant, Measured)]) {
     let stride = variants.len() + 1;
-    println!("| chain | CPU a request, times the bare chain's | from | to |\n|---|---|---|---|");
+    println!("| chain | {what} a request, times the bare chain's | from | to |\n|---|---|---|---|");
     for (at, (variant, measured)) in variants.iter().enumerate() {
         let mut ratios: Vec<f64> = measured
             .slices
             .iter()
             .enumerate()
-            .filter_map(|(round, nanos)| {
+            .filter_map(|(round, spent)| {
                 let before = bare.get(round * stride + at)?;
                 let after = bare.get(round * stride + at + 1)?;
-                Some(nanos * 2.0 / (before + after))
+                Some(spent * 2.0 / (before + after))
             })
             .collect();
         ratios.sort_by(f64::total_cmp);
@@ -99,8 +120,8 @@ fn report(bare: &[f64], variants: &[(Variant, Measured)]) {
     }
     let mut all = bare.to_vec();
     all.sort_by(f64::total_cmp);
-    let median = all.get(all.len() / 2).copied().unwrap_or_default() / 1000.0;
+    let thousands = all.get(all.len() / 2).copied().unwrap_or_default() / 1000.0;
     println!(
-        "\nThe bare chain: {median:.1} us a request (median). From and to: the 10th and 90th percentile of the pairs."
+        "\nThe bare chain: {thousands:.1} {thousand} a request (median). From and to: the 10th and 90th percentile of the pairs."
     );
 }

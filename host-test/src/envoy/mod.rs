@@ -27,7 +27,8 @@ pub use log::Log;
 pub use metrics::{Metrics, Sample};
 
 /// Loading and compiling the filter is most of it, on a machine that is busy with other tests.
-const START: Duration = Duration::from_secs(60);
+/// Under a debugger or valgrind Envoy takes its time.
+const START: Duration = Duration::from_secs(300);
 const POLL: Duration = Duration::from_millis(20);
 
 /// A running Envoy. Dropping it kills it; so does the end of this process.
