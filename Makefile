@@ -47,10 +47,10 @@ lint: toolchain ## Formatting and clippy, warnings denied
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 
-# SOAK=20 is twenty times as much as in `make test`, and a million requests in the test of memory: about 20 minutes.
+# SOAK=20 is twenty times as much as in `make test`, a million requests in the test of memory among it: about 15 minutes.
 SOAK ?= 20
 
-soak: toolchain envoy ## Long versions of the tests under load and of the search; SOAK=60 is about an hour
+soak: toolchain envoy ## Long versions of the tests under load and of the search; SOAK=60 is three times as long
 	INTERLEAVINGS=$$((100000 * $(SOAK))) cargo test --package breakerbox-core --test interleavings
 	SOAK=$(SOAK) cargo test --package breakerbox-host --no-default-features --test load -- --nocapture --test-threads 1
 

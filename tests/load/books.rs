@@ -112,7 +112,7 @@ async fn visit(world: &World, number: u32, sent: &AtomicU32) -> Result<Books> {
             way @ 4..8 => {
                 let (breaker, path) = if way < 6 { (ORDERS, orders) } else { (CATALOG, "/catalog") };
                 let mut request = client.request(Method::POST, path)?;
-                *request.body_mut() = Full::new(Bytes::from_static(&[b'x'; 20_000]));
+                *request.body_mut() = Full::new(Bytes::from(vec![b'x'; 20_000]));
                 (breaker, Seen::of(&visitor.send(request).await?)?)
             }
             8 => (NOWHERE, Seen::of(&visitor.get("/nowhere").await?)?),

@@ -2,6 +2,8 @@ use anyhow::{Context as _, Result};
 use breakerbox_host::upstream::{Answer, Behaviour};
 use hyper::Method;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
 use crate::world::{Counts, ORDERS, PATIENCE, Rejection, Setup, calls};
 
@@ -85,6 +87,7 @@ async fn upstream_each_attempt_is_a_call_and_an_open_breaker_ends_the_retries() 
 async fn upstream_every_ending_is_what_it_is_in_the_listener() -> Result<()> {
     let mut setup = Setup::new(&json!({}))?;
     setup.bootstrap.route(ORDERS)?["route"]["timeout"] = "0.3s".into();
+    setup.bootstrap.connection_manager()?["stream_idle_timeout"] = "1s".into();
     move_upstream(&mut setup)?;
     let mut world = setup.start().await?;
     for (behaviour, expected) in [
@@ -116,6 +119,14 @@ async fn upstream_every_ending_is_what_it_is_in_the_listener() -> Result<()> {
     world.orders.wait_for("/orders", |traffic| traffic.waiting == 1, PATIENCE).await?;
     leaving.abort();
     assert_eq!(world.news(before).await?, Counts::IGNORED, "the client left before the response");
+
+    let before = world.counts(ORDERS).await?;
+    let mut stream = TcpStream::connect(client.server()).await?;
+    stream.write_all(b"POST /orders HTTP/1.1\r\nhost: shop\r\ncontent-length: 9\r\n\r\nstart").await?;
+    let mut status = [0; 12];
+    stream.read_exact(&mut status).await?;
+    assert_eq!(&status, b"HTTP/1.1 408");
+    assert_eq!(world.news(before).await?, Counts::IGNORED, "the client did not go on sending");
 
     let before = world.counts(ORDERS).await?;
     world.orders.stop_listening().await;

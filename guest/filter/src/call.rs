@@ -62,7 +62,7 @@ impl Call {
 
     /// The attempt is over, in whatever way, and the filter is one of the upstream: nothing is logged there.
     pub(crate) fn on_done(&self) {
-        self.end(Report::read_of_attempt(&self.response));
+        self.end(Report::read_of_attempt(&self.response, self.is_sending));
     }
 
     fn end(&self, report: Report) {

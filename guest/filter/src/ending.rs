@@ -53,9 +53,10 @@ impl Report {
     ///
     /// There the flags tell of nothing but the client. What else broke an attempt off shows by what is missing of
     /// its response.
-    pub(crate) fn read_of_attempt(response: &Response) -> Self {
+    pub(crate) fn read_of_attempt(response: &Response, is_sending: bool) -> Self {
         let flags = hostcalls::integer_property("response\0flags").unwrap_or(0);
-        let cause = if flags & CLIENT_GONE != 0 {
+        let is_late = || is_given_up(hostcalls::property("response\0code_details").as_deref());
+        let cause = if flags & CLIENT_GONE != 0 || (response.status.is_none() && is_sending && is_late()) {
             Some(Cause::ClientGone)
         } else if response.status.is_none() {
             let reason = hostcalls::property("upstream\0transport_failure_reason").unwrap_or_default();
@@ -91,9 +92,14 @@ fn is_via_upstream(details: Option<&[u8]>) -> bool {
     details == Some(b"via_upstream")
 }
 
+/// Whether the proxy ended a stream because it did not go on.
+fn is_given_up(details: Option<&[u8]>) -> bool {
+    matches!(details, Some(b"stream_idle_timeout" | b"request_overall_timeout"))
+}
+
 fn cause(flags: u64, details: Option<&[u8]>, status: Option<u16>) -> Option<Cause> {
     // With 408 it is the request that took too long, else what came back.
-    if status == Some(408) && matches!(details, Some(b"stream_idle_timeout" | b"request_overall_timeout")) {
+    if status == Some(408) && is_given_up(details) {
         return Some(Cause::ClientGone);
     }
     let flagged = FLAGS.into_iter().find(|(bits, _)| flags & bits != 0).map(|(_, cause)| cause);
