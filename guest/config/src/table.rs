@@ -94,13 +94,11 @@ impl<'a> At<'a> {
 /// Where a key belongs that is known elsewhere, or what was perhaps meant.
 fn hint(spelling: &str, known: &[&'static [Key]]) -> String {
     let elsewhere = SECTIONS.iter().find(|section| section.keys.iter().any(|key| key.is_spelled(spelling)));
-    match elsewhere {
-        Some(section) => format!("; it belongs in {}", section.place),
-        None => {
-            let meant = did_you_mean(spelling, known.iter().copied().flatten().map(|key| key.name));
-            if meant.is_empty() { "; leave it out".into() } else { meant }
-        }
+    if let Some(section) = elsewhere {
+        return format!("; it belongs in {}", section.place);
     }
+    let meant = did_you_mean(spelling, known.iter().copied().flatten().map(|key| key.name));
+    if meant.is_empty() { "; leave it out".into() } else { meant }
 }
 
 /// An object all of whose keys are known, each given once.

@@ -177,7 +177,7 @@ impl AnyRequest {
 #[derive(Debug, TypeGenerator)]
 pub(crate) struct AnyResponse {
     status: AnyStatus,
-    flags: u32,
+    flags: Option<u32>,
     attempts: u8,
     #[generator(bolero::produce::<Vec<(bool, u8, AnyBytes)>>().with().len(0..=3_usize))]
     headers: Vec<(bool, u8, AnyBytes)>,
@@ -212,8 +212,8 @@ impl AnyResponse {
             AnyStatus::Any(status) => status,
         };
         let mut response = Response::new(status).attempts(self.attempts.into());
-        if self.flags % 4 == 0 {
-            response = response.ended(self.flags.into(), "response_timeout");
+        if let Some(flags) = self.flags {
+            response = response.ended(flags.into(), "response_timeout");
         }
         for (is_trailer, name, value) in &self.headers {
             let (name, value) = (nth(&RESPONSE_HEADERS, *name), value.bytes());
