@@ -145,16 +145,15 @@ impl Breaker {
     /// Ends the call that a permit was issued for. It lasted from its admission until `now`.
     #[inline]
     pub fn record(&self, permit: &Permit, outcome: Outcome, now: Mark) -> Effect<Receipt> {
-        // Field by field, so that a permit that came from `acquire` need not be in memory for most calls.
-        let Permit { generation, ticket, admitted_at } = *permit;
         let word = self.word();
-        if word.is_clean() && outcome == Outcome::Success && word.generation() == generation {
-            let slow = self.rules.detects_slow_calls() && self.rules.is_slow(admitted_at, self.clamp(now));
+        if word.is_clean() && outcome == Outcome::Success && word.generation() == permit.generation {
+            let slow =
+                self.rules.detects_slow_calls() && self.rules.is_slow(permit.admitted_at, self.clamp(now));
             if !slow {
                 return Effect::nothing(Receipt::Counted);
             }
         }
-        self.record_in_slot(&Permit { generation, ticket, admitted_at }, outcome, now)
+        self.record_in_slot(permit, outcome, now)
     }
 
     #[inline(never)]

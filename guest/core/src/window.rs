@@ -92,14 +92,18 @@ fn add_to_ring(header: &mut Header, body: &mut [u8], failed: bool, slow: bool) {
     let cursor = header.cursor.get();
     let shift = (cursor % 4).saturating_mul(2);
     let Some(cell) = usize::try_from(cursor / 4).ok().and_then(|at| body.get_mut(at)) else { return };
-    let mut counts = Counts::of(header);
-    if counts.calls >= size {
-        let oldest = *cell >> shift;
-        counts = counts.minus(Counts::one(oldest & FAILED != 0, oldest & SLOW != 0));
-    }
-    counts.plus(Counts::one(failed, slow)).store(header);
     let bits = u8::from(failed).wrapping_mul(FAILED) | u8::from(slow).wrapping_mul(SLOW);
-    *cell = (*cell & !((FAILED | SLOW) << shift)) | (bits << shift);
+    let mut counts = Counts::of(header);
+    let is_full = counts.calls >= size;
+    let oldest = (*cell >> shift) & (FAILED | SLOW);
+    // Most calls push out one that ended as they do, which leaves nothing to count.
+    if !is_full || oldest != bits {
+        if is_full {
+            counts = counts.minus(Counts::one(oldest & FAILED != 0, oldest & SLOW != 0));
+        }
+        counts.plus(Counts::one(failed, slow)).store(header);
+        *cell = (*cell & !((FAILED | SLOW) << shift)) | (bits << shift);
+    }
     let next = cursor.saturating_add(1);
     header.cursor = if next >= size { 0 } else { next }.into();
 }
