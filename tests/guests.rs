@@ -1,10 +1,12 @@
-//! What is linked into the guests, which run in other people's proxies and hosts, is what CONTRIBUTING.md lists.
+//! The guests run in other people's proxies and hosts: they link what CONTRIBUTING.md lists, and are not large.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
+use breakerbox_host::guests::{COMPONENT_WASM, FILTER_WASM};
 
 const CONTRIBUTING: &str = include_str!("../CONTRIBUTING.md");
 
@@ -26,6 +28,16 @@ fn listed(package: &str) -> Result<BTreeSet<String>> {
     let row = CONTRIBUTING.lines().find(|line| line.starts_with(&format!("| `{package}` |")));
     let cell = row.and_then(|row| row.split('|').nth(2)).with_context(|| format!("no row of {package}"))?;
     Ok(cell.split(',').map(|name| name.trim().trim_matches('`').to_owned()).collect())
+}
+
+/// A tenth above what was reached.
+#[test]
+fn guests_stay_below_their_ceilings() -> Result<()> {
+    for (guest, most) in [(FILTER_WASM, 670_000), (COMPONENT_WASM, 130_000)] {
+        let bytes = fs::metadata(guest)?.len();
+        ensure!(bytes <= most, "{guest} has {bytes} bytes, more than {most}: worth it?");
+    }
+    Ok(())
 }
 
 #[test]
