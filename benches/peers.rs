@@ -106,7 +106,7 @@ fn peers(group: &mut Group<'_>, work: Work, prepare: u64) {
     bench(group, "breakerbox (window of 100)", |number| run(number, work));
     let start = Instant::now();
     bench(group, "breakerbox (window of 100), reading a clock", |number| {
-        ours_reading_a_clock(&breaker, start, number, work)
+        ours_reading_a_clock(&breaker, start, number, work);
     });
 
     let breaker = recloser();

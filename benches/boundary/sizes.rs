@@ -41,7 +41,10 @@ fn in_the_component() -> usize {
 /// A VM does not tell how large it is, but breaks when it is full.
 fn in_the_vm() -> usize {
     let (_, worker) = start();
-    let breakers = (0_usize..).take_while(|&number| meet(&worker, number).is_ok()).count();
+    let mut breakers = 0;
+    while meet(&worker, breakers).is_ok() {
+        breakers += 1;
+    }
     VM_BYTES / breakers
 }
 
