@@ -17,7 +17,7 @@ test: lint envoy browser hosts ## Formatting, clippy and all tests, among them t
 	cargo test --workspace
 
 # Where code is native, its coverage leads to the next input. The guests are wasm, which a fuzzer does not see into: there
-# inputs are drawn. Both begin with the corpus.
+# inputs are drawn.
 FUZZ_SECONDS ?= 60
 BOLERO := target/cargo-bolero/bin/cargo-bolero
 CORPUS := $(CURDIR)/tests/fuzz/__fuzz__

@@ -15,7 +15,7 @@ use wasmtime::{Config, Engine, ResourceLimiter, Store};
 
 use bindings::exports::breakerbox::breaker::types::{Decision, Permit, Receipt};
 use bindings::{Breakerbox, BreakerboxPre};
-use input::{Call, Calls, DEFAULTS, Deed};
+use input::{AnyOutcome, Call, Calls, Control, DEFAULTS, Deed};
 
 /// More than any call needs: a text of 600 KB makes a tree of it.
 const MOST_MEMORY: usize = 64 << 20;
@@ -131,10 +131,13 @@ impl Host {
                     self.breakers.push(Breaker::of(handle));
                 }
             }
-            Call::On(nth, deed) => {
-                let nth = usize::from(*nth).checked_rem(self.breakers.len());
-                if let Some(nth) = nth {
-                    self.on(nth, deed, now)?;
+            Call::On(nth, deeds) => {
+                let mut now = Mark::from_nanos(now);
+                for (mark, deed) in deeds {
+                    now = mark.after(now);
+                    if let Some(nth) = usize::from(*nth).checked_rem(self.breakers.len()) {
+                        self.on(nth, deed, now.nanos())?;
+                    }
                 }
             }
         }
@@ -144,38 +147,29 @@ impl Host {
     fn on(&mut self, nth: usize, deed: &Deed, now: u64) -> wasmtime::Result<()> {
         let store = &mut self.store;
         let breakers = self.component.breakerbox_breaker_breakers().breaker();
-        let Breaker { handle, issued, out } = &mut self.breakers[nth];
-        let handle = *handle;
+        let Breaker { handle, ref issued, .. } = self.breakers[nth];
         match deed {
-            Deed::Acquire => {
-                let Decision::Admitted(permit) = breakers.call_acquire(&mut *store, handle, now)? else {
-                    return Ok(());
-                };
-                issued.push(permit);
-                if permit.ticket == 0 {
-                    return Ok(());
+            Deed::Acquire(calls) => {
+                for _ in 0..*calls {
+                    self.acquire(nth, now)?;
                 }
-                out.retain(|probe| probe.generation == permit.generation);
-                assert!(out.iter().all(|probe| probe.ticket != permit.ticket), "{permit:?} is out twice");
-                out.push(permit);
-                let slot = breakers.call_save(&mut *store, handle)?;
-                let most = slot[HALF_OPEN_CALLS..].first_chunk().map_or(0, |it| u32::from_le_bytes(*it));
-                assert!(out.len() <= most as usize, "{} of {most} probes are out", out.len());
+            }
+            Deed::Calls(calls, outcome) => {
+                for _ in 0..*calls {
+                    if let Some(permit) = self.acquire(nth, now)? {
+                        self.record(nth, permit, outcome, now)?;
+                    }
+                }
             }
             Deed::Record(permit, outcome) => {
                 let generation = breakers.call_snapshot(&mut *store, handle, now)?.generation;
                 let permit = permit.permit(issued, generation);
-                let receipt = breakers.call_record(&mut *store, handle, permit, outcome.outcome(), now)?;
-                if receipt != Receipt::Stale {
-                    out.retain(|probe| {
-                        (probe.generation, probe.ticket) != (permit.generation, permit.ticket)
-                    });
-                }
+                self.record(nth, permit, outcome, now)?;
             }
             Deed::Snapshot => drop(breakers.call_snapshot(&mut *store, handle, now)?),
-            Deed::ForceOpen => breakers.call_force_open(&mut *store, handle, now)?,
-            Deed::Disable => breakers.call_disable(&mut *store, handle, now)?,
-            Deed::Reset => breakers.call_reset(&mut *store, handle, now)?,
+            Deed::Control(Control::ForceOpen) => breakers.call_force_open(&mut *store, handle, now)?,
+            Deed::Control(Control::Disable) => breakers.call_disable(&mut *store, handle, now)?,
+            Deed::Control(Control::Reset) => breakers.call_reset(&mut *store, handle, now)?,
             Deed::TakeEvents => {
                 let batch = breakers.call_take_events(&mut *store, handle)?;
                 assert!(batch.events.len() <= 64);
@@ -191,6 +185,35 @@ impl Host {
                 handle.resource_drop(&mut *store)?;
                 self.breakers.remove(nth);
             }
+        }
+        Ok(())
+    }
+
+    fn acquire(&mut self, nth: usize, now: u64) -> wasmtime::Result<Option<Permit>> {
+        let store = &mut self.store;
+        let breakers = self.component.breakerbox_breaker_breakers().breaker();
+        let Breaker { handle, issued, out } = &mut self.breakers[nth];
+        let Decision::Admitted(permit) = breakers.call_acquire(&mut *store, *handle, now)? else {
+            return Ok(None);
+        };
+        issued.push(permit);
+        if permit.ticket != 0 {
+            out.retain(|probe| probe.generation == permit.generation);
+            assert!(out.iter().all(|probe| probe.ticket != permit.ticket), "{permit:?} is out twice");
+            out.push(permit);
+            let slot = breakers.call_save(&mut *store, *handle)?;
+            let most = slot[HALF_OPEN_CALLS..].first_chunk().map_or(0, |it| u32::from_le_bytes(*it));
+            assert!(out.len() <= most as usize, "{} of {most} probes are out", out.len());
+        }
+        Ok(Some(permit))
+    }
+
+    fn record(&mut self, nth: usize, permit: Permit, outcome: &AnyOutcome, now: u64) -> wasmtime::Result<()> {
+        let breakers = self.component.breakerbox_breaker_breakers().breaker();
+        let Breaker { handle, out, .. } = &mut self.breakers[nth];
+        let receipt = breakers.call_record(&mut self.store, *handle, permit, outcome.outcome(), now)?;
+        if receipt != Receipt::Stale {
+            out.retain(|probe| (probe.generation, probe.ticket) != (permit.generation, permit.ticket));
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use breakerbox_core::{Mark, Rules, Settings, Slot, State};
 use breakerbox_host::proxy::{Answer, Module, Plugin, Proxy, Request, Stream, Worker};
 use serde_json::Value;
 
-use input::{CONFIGURATIONS, IDS, SOUND, STRICT, Step, Traffic};
+use input::{CONFIGURATIONS, Fault, IDS, SOUND, STRICT, Step, Traffic, plain_request};
 
 /// Twice what the filter takes by itself, and far more than a request of 60 KB needs.
 const MOST_MEMORY: usize = 8 << 20;
@@ -118,30 +118,51 @@ impl World {
                 ensure!(reply.body.len() < 1 << 20, "{} bytes of an answer", reply.body.len());
             }
             Step::Tick => self.workers[nth].tick()?,
-            Step::Crash => {
+            Step::Rush(requests) => {
+                for _ in 0..*requests {
+                    self.begin(nth, plain_request())?;
+                }
+            }
+            Step::Calls(requests, response) => {
+                for _ in 0..*requests {
+                    let begun = self.begun.len();
+                    self.begin(nth, plain_request())?;
+                    for begun in self.begun.drain(begun..) {
+                        begun.stream.respond(response.response())?;
+                    }
+                }
+            }
+            Step::Fault(fault) => self.fault(nth, fault)?,
+        }
+        Ok(())
+    }
+
+    fn fault(&mut self, nth: usize, fault: &Fault) -> Result<()> {
+        match fault {
+            Fault::Crash => {
                 // Its requests are never heard of again.
                 self.begun.retain(|begun| begun.worker != nth);
                 self.lives += 1;
                 self.workers[nth].crash()?;
             }
-            Step::Replace => {
+            Fault::Replace => {
                 self.lives += 1;
                 self.workers[nth].replace()?;
             }
-            Step::Conflict(writes) => {
+            Fault::Conflict(writes) => {
                 // More than the filter puts up with are as if shared data did not answer.
                 self.is_disturbed |= *writes >= 32;
                 self.proxy.shared_data().conflict((*writes).into());
             }
-            Step::Withhold(accesses) => {
+            Fault::Withhold(accesses) => {
                 self.is_disturbed = true;
                 self.proxy.shared_data().withhold((*accesses).into());
             }
-            Step::Write(key, bytes) => {
+            Fault::Write(key, bytes) => {
                 self.disturb();
                 self.proxy.shared_data().set(&key.key(), &bytes.bytes());
             }
-            Step::Damage(nth_key, damage) => {
+            Fault::Damage(nth_key, damage) => {
                 self.disturb();
                 let data = self.proxy.shared_data();
                 let keys = data.keys();
@@ -150,11 +171,11 @@ impl World {
                 };
                 data.set(key, &damage.applied(data.get(key).unwrap_or_default()));
             }
-            Step::Configure(configuration) => {
+            Fault::Configure(configuration) => {
                 let configured = usize::from(*configuration) % CONFIGURATIONS.len();
                 self.configure(nth, CONFIGURATIONS[configured], configured < STRICT)?;
             }
-            Step::ConfigureAny(configuration) => self.configure(nth, &configuration.bytes(), false)?,
+            Fault::ConfigureAny(configuration) => self.configure(nth, &configuration.bytes(), false)?,
         }
         Ok(())
     }

@@ -17,21 +17,33 @@ pub(crate) enum Call {
     Parse(AnyText),
     /// What was saved last, after this has happened to it.
     Restore(AnySettings, Vec<Damage>),
-    On(u8, Deed),
+    /// What is asked of one of the breakers, one after the other.
+    On(
+        u8,
+        #[generator(bolero::produce::<Vec<(AnyMark, Deed)>>().with().len(1..=16_usize))] Vec<(AnyMark, Deed)>,
+    ),
 }
 
 /// What is asked of a breaker.
 #[derive(Debug, TypeGenerator)]
 pub(crate) enum Deed {
-    Acquire,
+    /// Some calls begin.
+    Acquire(#[generator(1..=4_u8)] u8),
     Record(AnyPermit, AnyOutcome),
+    /// Some calls that all end like this.
+    Calls(#[generator(1..=4_u8)] u8, AnyOutcome),
     Snapshot,
-    ForceOpen,
-    Disable,
-    Reset,
+    Control(Control),
     TakeEvents,
     Save,
     Drop,
+}
+
+#[derive(Debug, TypeGenerator)]
+pub(crate) enum Control {
+    ForceOpen,
+    Disable,
+    Reset,
 }
 
 #[derive(Debug, TypeGenerator)]
@@ -176,9 +188,9 @@ impl AnySettings {
             2..5 => all,
             _ => Settings {
                 window_type: all.window_type,
-                consecutive_failures: all.consecutive_failures.map(|it| it % 4 + 1),
+                consecutive_failures: Some(all.consecutive_failures.map_or(1, |it| it % 4 + 1)),
                 wait_in_open: all.wait_in_open.map(|it| it % 10_000_000_000),
-                half_open_calls: all.half_open_calls.map(|it| it % 1_001),
+                half_open_calls: Some(all.half_open_calls.map_or(2, |it| it % 4 + 1)),
                 half_open_policy: all.half_open_policy,
                 enabled: all.enabled,
                 ..DEFAULTS

@@ -16,6 +16,10 @@ pub(crate) struct Traffic {
 #[derive(Debug, TypeGenerator)]
 pub(crate) enum Step {
     Begin(AnyRequest),
+    /// Some plain requests, which wait for their responses.
+    Rush(#[generator(1..=4_u8)] u8),
+    /// Some plain requests that all end like this.
+    Calls(#[generator(1..=4_u8)] u8, AnyResponse),
     /// One of the requests that have begun goes on.
     Respond(u8, AnyResponse),
     Leave(u8),
@@ -25,6 +29,11 @@ pub(crate) enum Step {
     Callbacks(bool, AnyRequest, AnyResponse, Vec<AnyCallback>),
     Ask(AnyQuestion),
     Tick,
+    Fault(Fault),
+}
+
+#[derive(Debug, TypeGenerator)]
+pub(crate) enum Fault {
     Crash,
     Replace,
     Conflict(u8),
@@ -35,6 +44,11 @@ pub(crate) enum Step {
     Damage(u8, Damage),
     Configure(u8),
     ConfigureAny(AnyBytes),
+}
+
+/// A request that says all that a breaker may be found by.
+pub(crate) fn plain_request() -> Request {
+    Request::get("/").route("a").cluster("b").header("x-breaker", "a")
 }
 
 /// Of [`CONFIGURATIONS`], the first so many have one breaker for all, and reject what it rejects.
@@ -156,7 +170,7 @@ const REQUEST_PROPERTIES: [&[&str]; 7] = [
 
 impl AnyRequest {
     pub(crate) fn request(&self) -> Request {
-        let mut request = Request::get("/").route("a").cluster("b");
+        let mut request = plain_request();
         for (name, value) in &self.headers {
             let name = nth(&REQUEST_HEADERS, *name);
             request = match value {
