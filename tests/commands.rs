@@ -143,7 +143,7 @@ fn check_prints_every_problem_of_a_configuration() {
     let ended = breakerbox(&["check".as_ref(), &odd]);
     assert_eq!(ended.code, Some(0));
     assert!(ended.out.contains("warning: breakers.orders.minimum_calls: "), "{}", ended.out);
-    assert!(ended.out.ends_with("odd.json: accepted, 1 warnings\n"), "{}", ended.out);
+    assert!(ended.out.ends_with("odd.json: accepted, 1 warning\n"), "{}", ended.out);
 
     let ended = breakerbox(&["check".as_ref(), &bad]);
     assert_eq!(ended.code, Some(1));

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use breakerbox_core::{
     Backoff, Breaker, HalfOpenPolicy, Hundredths, Mark, MemoryHint, MemoryStore, Outcome, OwnedSlot, Permit,
-    Rule, Rules, Settings, Shared, Slot, WindowType,
+    Rule, Rules, Settings, Shared, WindowType,
 };
 use model::Model;
 use proptest::prelude::*;
@@ -165,39 +165,6 @@ proptest! {
             prop_assert_eq!(&breaker.snapshot(now), &seen);
             prop_assert_eq!(shared.snapshot(&store, now), Some(seen));
             prop_assert_eq!(breaker.save(), owned.to_bytes());
-        }
-    }
-
-    #[test]
-    fn no_bytes_given_as_a_slot_panic(
-        settings in settings(),
-        mut bytes in prop::collection::vec(any::<u8>(), 0..300),
-        sound_prefix in 0..160_usize,
-        steps in steps(),
-    ) {
-        let rules = Rules::new(&settings).unwrap();
-        let fresh = Slot::fresh(&rules, Mark::from_millis(5_000_000));
-        let kept = sound_prefix.min(bytes.len()).min(fresh.len());
-        bytes[..kept].copy_from_slice(&fresh[..kept]);
-        if bytes.len() > 160 {
-            bytes.resize(fresh.len(), 0xa5);
-        }
-        drop(OwnedSlot::restore(bytes.clone(), &rules, Mark::from_millis(7)));
-        let mut permits = vec![];
-        let mut millis = 4_999_000_i64;
-        for (pause, step) in steps {
-            millis += pause;
-            let now = Mark::from_millis(u64::try_from(millis).unwrap());
-            let (mut slot, _) = Slot::open(&mut bytes, &rules, now).unwrap();
-            match step {
-                Step::Acquire => permits.extend(slot.acquire(&rules, now).answer),
-                Step::Record { which, outcome } if !permits.is_empty() => {
-                    let _ = slot.record(&rules, &permits[which.index(permits.len())], outcome, now);
-                }
-                Step::Record { .. } => {}
-                Step::Control(_) => drop(slot.reset(&rules, now)),
-            }
-            let _ = slot.snapshot(&rules, now);
         }
     }
 }

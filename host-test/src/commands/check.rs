@@ -23,16 +23,20 @@ impl Check {
                 for warning in &config.warnings {
                     println!("{file}: warning: {warning}");
                 }
-                println!("{file}: accepted, {} warnings", config.warnings.len());
+                println!("{file}: accepted, {}", counted(config.warnings.len(), "warning"));
                 Ok(ExitCode::SUCCESS)
             }
             Err(problems) => {
                 for problem in &problems.0 {
                     println!("{file}: problem: {problem}");
                 }
-                println!("{file}: refused, {} problems", problems.0.len());
+                println!("{file}: refused, {}", counted(problems.0.len(), "problem"));
                 Ok(ExitCode::FAILURE)
             }
         }
     }
+}
+
+fn counted(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
