@@ -5,6 +5,7 @@ mod configuration;
 mod crash;
 mod grpc;
 mod half_open;
+mod hostcalls;
 mod metrics;
 mod opening;
 mod outcomes;

@@ -35,9 +35,13 @@ pub(crate) struct Report {
 impl Report {
     /// What the proxy says once the response has its headers, or once the request is logged.
     ///
-    /// A response that simply came from the upstream takes one property: whoever wrote these details has already
-    /// looked at everything else. Only other endings are worth reading flags and attempts for.
+    /// A response that simply came from the upstream needs no more than to know that it did, see [`went_upstream`].
+    /// Else whoever wrote the details has looked at everything already. Only other endings are worth reading flags and
+    /// attempts for.
     pub(crate) fn read(response: &Response) -> Self {
+        if response.is_whole_success() && went_upstream() {
+            return Self::default();
+        }
         let details = hostcalls::property("response\0code_details");
         if is_via_upstream(details.as_deref()) {
             return Self::default();
@@ -86,6 +90,13 @@ impl Report {
         }
         outcomes.classify(&Ending { status, grpc_status, cause, headers })
     }
+}
+
+/// Whether the request was sent to a host, without trouble on the connection. That there was none is an empty text, which
+/// is cheap to ask for; before a host was chosen there is no text at all. The proxy makes successes up itself only where
+/// it chose no host.
+fn went_upstream() -> bool {
+    hostcalls::property("upstream\0transport_failure_reason").is_some_and(|reason| reason.is_empty())
 }
 
 fn is_via_upstream(details: Option<&[u8]>) -> bool {

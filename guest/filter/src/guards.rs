@@ -71,7 +71,7 @@ impl Guards {
         }
     }
 
-    /// One of the three reads of a healthy request that return bytes: nothing else tells which breaker it needs.
+    /// One of the two reads of a healthy request that return bytes: nothing else tells which breaker it needs.
     fn id_of_request(&self) -> Option<Vec<u8>> {
         let rerouted = fallback::strip(&self.fallback_headers);
         let id = match &self.config.per {

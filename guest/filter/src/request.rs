@@ -9,9 +9,8 @@ use crate::guards::Guards;
 
 /// One request; where the filter is one of the upstream, one attempt to serve it.
 ///
-/// Of the hostcalls on the way of a healthy one, three return bytes, which is what makes a hostcall dear: the
-/// route's name at the start, the response's status, and at the end the response's details. The rest are gauges, a
-/// counter, and headers that are not there.
+/// Of the hostcalls on the way of a healthy one, two return bytes, which is what makes a hostcall dear: the route's
+/// name at the start, and the response's status. The rest are gauges, a counter, and what is not there.
 pub(crate) struct Request {
     guards: Option<Rc<Guards>>,
     /// There is one from its permit to its outcome. A request that was rejected, or that never got here, has none.

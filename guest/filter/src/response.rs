@@ -30,8 +30,7 @@ impl Default for Response {
 }
 
 impl Response {
-    /// Takes what the headers say. The status is one of the three reads of a healthy request that return bytes:
-    /// the proxy's own record of it is as dear, and is missing where the filter is one of the upstream.
+    /// Takes what the headers say. The status is one of the two reads of a healthy request that return bytes: the proxy's own record of it is as dear, and is missing where the filter is one of the upstream.
     pub(crate) fn read_headers(&mut self, outcomes: &Outcomes, is_complete: bool) {
         self.status = number(Headers::Response, ":status");
         // A gRPC response without a body has its status here. In other responses there is none, which is cheap.
@@ -46,9 +45,17 @@ impl Response {
         self.is_complete = true;
     }
 
+    /// Whether it is all there, and none of the responses by which a proxy says that something failed: those have statuses
+    /// from 400 on, or one of gRPC's.
+    pub(crate) fn is_whole_success(&self) -> bool {
+        self.is_complete
+            && matches!(self.status, Some(200..=399))
+            && matches!(self.grpc_status, None | Some(0))
+    }
+
     /// Whether its headers open a tunnel, given that the request goes on as well: an upgrade, or a success that
     /// announces no body, as the answer to CONNECT. (The request's method cannot be asked for any more, and to ask
-    /// in time would be a fourth read for each request with a body.)
+    /// in time would be one more read for each request with a body.)
     pub(crate) fn opens_tunnel(&self) -> bool {
         let announces = |name| hostcalls::header(Headers::Response, name).is_some();
         match self.status {
