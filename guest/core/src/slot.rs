@@ -270,7 +270,13 @@ impl<'a> Slot<'a> {
     /// Moves along the table and starts a generation, or does nothing where the rule does not apply.
     pub(crate) fn enter(&mut self, rules: &Rules, rule: Rule, now: Mark) -> Option<Transition> {
         let from = self.header.state();
-        let to = from.next(rule, rules.settings().enabled)?;
+        // Of two editions the later one decides where a reset leads, too.
+        let enabled = if self.header.revision.get() > rules.revision() {
+            self.header.enabled == 1
+        } else {
+            rules.settings().enabled
+        };
+        let to = from.next(rule, enabled)?;
         let counts = match from {
             State::Closed => window::counts_at(self.header, self.body, now),
             _ => Counts::of(self.header),

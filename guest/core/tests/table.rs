@@ -236,6 +236,20 @@ fn every_state_meets_every_event_and_moves_only_along_the_table() {
     );
 }
 
+/// As an operator's worker does that does not know the settings, or one whose configuration is being replaced.
+#[test]
+fn a_reset_leads_where_the_latest_settings_say_whoever_makes_it() {
+    for enabled in [true, false] {
+        let rules = |enabled| Rules::new(&Settings { enabled, ..Settings::default() }).unwrap();
+        let (latest, earlier) = (rules(enabled).at_revision(2), rules(!enabled).at_revision(1));
+        let mut owned = OwnedSlot::fresh(&latest, START);
+        let mut slot = owned.slot();
+        let _ = slot.force_open(&earlier, START);
+        let reset = slot.reset(&earlier, START).transition.unwrap();
+        assert_eq!(reset.to, if enabled { State::Closed } else { State::Disabled });
+    }
+}
+
 #[test]
 fn the_readme_shows_the_table_as_its_diagram() {
     let mut edges: Vec<(State, State, Vec<&str>)> = vec![];
