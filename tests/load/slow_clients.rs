@@ -168,3 +168,22 @@ async fn a_client_that_envoy_gives_up_on_says_nothing_about_the_upstream() -> Re
     }
     Ok(())
 }
+
+/// To a gRPC client Envoy says so with status 200, and what it is in `grpc-status`.
+#[tokio::test]
+async fn nor_does_a_grpc_client_that_envoy_gives_up_on() -> Result<()> {
+    for limit in ["stream_idle_timeout", "request_timeout"] {
+        let mut setup = Setup::new(&json!({ "consecutive_failures": 1 }))?;
+        setup.bootstrap.connection_manager()?[limit] = "0.3s".into();
+        let world = setup.start().await?;
+        let before = world.counts(ORDERS).await?;
+        let mut wire = Wire::open(&world).await?;
+        let head = "POST /orders HTTP/1.1\r\nhost: shop\r\ncontent-type: application/grpc\r\ncontent-length: 5\r\n\r\n";
+        wire.say(head).await?;
+        wire.say("he").await?;
+        let head = wire.hear("\r\n\r\n").await?;
+        assert!(head.starts_with("HTTP/1.1 200 ") && head.contains("grpc-status: "), "{limit}: {head}");
+        assert_eq!(world.news(before).await?, Counts::IGNORED, "{limit}: {head}");
+    }
+    Ok(())
+}

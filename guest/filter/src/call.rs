@@ -41,7 +41,7 @@ impl Call {
             return true;
         }
         if policy.record_at == Moment::Headers {
-            self.end(Report::read(&self.response));
+            self.end(Report::read(&self.response, self.is_sending));
             return true;
         }
         false
@@ -57,7 +57,7 @@ impl Call {
 
     /// The request is over, in whatever way.
     pub(crate) fn on_log(&self) {
-        self.end(Report::read(&self.response));
+        self.end(Report::read(&self.response, self.is_sending));
     }
 
     /// The attempt is over, in whatever way, and the filter is one of the upstream: nothing is logged there.

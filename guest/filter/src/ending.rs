@@ -38,7 +38,7 @@ impl Report {
     /// A response that simply came from the upstream needs no more than to know that it did, see [`went_upstream`].
     /// Else whoever wrote the details has looked at everything already. Only other endings are worth reading flags and
     /// attempts for.
-    pub(crate) fn read(response: &Response) -> Self {
+    pub(crate) fn read(response: &Response, is_sending: bool) -> Self {
         if response.is_whole_success() && went_upstream() {
             return Self::default();
         }
@@ -48,7 +48,7 @@ impl Report {
         }
         let flags = hostcalls::integer_property("response\0flags").unwrap_or(0);
         Self {
-            cause: cause(flags, details.as_deref(), response.status),
+            cause: cause(flags, details.as_deref(), response, is_sending),
             attempts: hostcalls::integer_property("upstream\0request_attempt_count"),
         }
     }
@@ -59,13 +59,14 @@ impl Report {
     /// its response.
     pub(crate) fn read_of_attempt(response: &Response, is_sending: bool) -> Self {
         let flags = hostcalls::integer_property("response\0flags").unwrap_or(0);
-        let is_late = || is_given_up(hostcalls::property("response\0code_details").as_deref());
-        let cause = if flags & CLIENT_GONE != 0 || (response.status.is_none() && is_sending && is_late()) {
+        let is_given_up = || is_given_up(hostcalls::property("response\0code_details").as_deref());
+        let cause = if flags & CLIENT_GONE != 0 || (response.status.is_none() && is_sending && is_given_up())
+        {
             Some(Cause::ClientGone)
         } else if response.status.is_none() {
             let reason = hostcalls::property("upstream\0transport_failure_reason").unwrap_or_default();
             Some(if reason.is_empty() {
-                cause(flags, None, None).unwrap_or(Cause::Reset)
+                flagged(flags).unwrap_or(Cause::Reset)
             } else {
                 Cause::ConnectFailure
             })
@@ -108,14 +109,19 @@ fn is_given_up(details: Option<&[u8]>) -> bool {
     matches!(details, Some(b"stream_idle_timeout" | b"request_overall_timeout"))
 }
 
-fn cause(flags: u64, details: Option<&[u8]>, status: Option<u16>) -> Option<Cause> {
-    // With 408 it is the request that took too long, else what came back.
-    if status == Some(408) && is_given_up(details) {
+fn cause(flags: u64, details: Option<&[u8]>, response: &Response, is_sending: bool) -> Option<Cause> {
+    // Unless an answer had begun, it is the request that took too long. The proxy says so with 408, and to a gRPC client
+    // with a status of its own.
+    let is_the_proxys = response.is_complete || response.status == Some(408);
+    if is_sending && is_the_proxys && is_given_up(details) {
         return Some(Cause::ClientGone);
     }
-    let flagged = FLAGS.into_iter().find(|(bits, _)| flags & bits != 0).map(|(_, cause)| cause);
     // The longest that a stream may last has no flag of its own.
-    flagged.or_else(|| (details == Some(b"max_duration_timeout")).then_some(Cause::Timeout))
+    flagged(flags).or_else(|| (details == Some(b"max_duration_timeout")).then_some(Cause::Timeout))
+}
+
+fn flagged(flags: u64) -> Option<Cause> {
+    FLAGS.into_iter().find(|(bits, _)| flags & bits != 0).map(|(_, cause)| cause)
 }
 
 #[cfg(test)]
@@ -128,8 +134,8 @@ mod tests {
 
     fn outcome(status: u16, flags: u64, attempts: u64, details: &[u8]) -> Outcome {
         let response = Response { status: (status != 0).then_some(status), ..Response::default() };
-        let report = Report { cause: cause(flags, Some(details), response.status), attempts: Some(attempts) };
-        report.outcome(&response, &Outcomes::default())
+        let cause = cause(flags, Some(details), &response, false);
+        Report { cause, attempts: Some(attempts) }.outcome(&response, &Outcomes::default())
     }
 
     #[test]
@@ -180,8 +186,24 @@ mod tests {
         ] {
             assert_eq!(outcome(status, flags, attempts, b""), Ignored, "{what}");
         }
+    }
+
+    #[test]
+    fn a_request_that_took_too_long_is_ignored_and_an_answer_that_did_is_a_failure() {
+        let http = Response { status: Some(408), ..Response::default() };
+        let grpc =
+            Response { status: Some(200), grpc_status: Some(2), is_complete: true, ..Response::default() };
+        let begun = Response { status: Some(200), ..Response::default() };
         for (flags, details) in [(65536, "stream_idle_timeout"), (0, "request_overall_timeout")] {
-            assert_eq!(outcome(408, flags, 1, details.as_bytes()), Ignored, "{details}");
+            let outcome = |response: &Response, is_sending| {
+                let cause = cause(flags, Some(details.as_bytes()), response, is_sending);
+                Report { cause, attempts: Some(1) }.outcome(response, &Outcomes::default())
+            };
+            assert_eq!(outcome(&http, true), Ignored, "{details}");
+            assert_eq!(outcome(&grpc, true), Ignored, "{details}");
+            assert_eq!(outcome(&grpc, false), Failure, "{details}");
+            let expected = if flags == 0 { Success } else { Failure };
+            assert_eq!(outcome(&begun, true), expected, "{details}");
         }
     }
 
