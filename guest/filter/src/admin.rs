@@ -12,9 +12,6 @@ use crate::hostcalls::{self, Headers};
 use crate::view::View;
 use crate::{access, index, registry};
 
-/// No breaker's id is longer: in one that is not UTF-8 each byte may be escaped with three.
-const LONGEST_ID: usize = MAX_ID_BYTES.saturating_mul(3);
-
 /// A request to the role `admin`, which never goes upstream.
 ///
 /// | request | answer |
@@ -77,7 +74,7 @@ impl Admin {
     }
 
     fn one(&self, id: &str) -> Answer {
-        if id.len() > LONGEST_ID {
+        if id.len() > MAX_ID_BYTES {
             return Answer::failure(400, "that is longer than any breaker's id");
         }
         self.view(id).map_or_else(|| Answer::unknown(id), |view| Answer::json(200, &view))
@@ -90,7 +87,7 @@ impl Admin {
             return Answer::failure(404, &error);
         };
         // A control makes no breakers: else whoever posts could fill the proxy's memory.
-        if id.len() > LONGEST_ID || self.view(id).is_none() {
+        if id.len() > MAX_ID_BYTES || self.view(id).is_none() {
             return self.one(id);
         }
         let guards = registry::guards_of(id).unwrap_or_else(|| Rc::clone(&self.fallback));
