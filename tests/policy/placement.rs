@@ -120,13 +120,20 @@ async fn upstream_every_ending_is_what_it_is_in_the_listener() -> Result<()> {
     leaving.abort();
     assert_eq!(world.news(before).await?, Counts::IGNORED, "the client left before the response");
 
-    let before = world.counts(ORDERS).await?;
-    let mut stream = TcpStream::connect(client.server()).await?;
-    stream.write_all(b"POST /orders HTTP/1.1\r\nhost: shop\r\ncontent-length: 9\r\n\r\nstart").await?;
-    let mut status = [0; 12];
-    stream.read_exact(&mut status).await?;
-    assert_eq!(&status, b"HTTP/1.1 408");
-    assert_eq!(world.news(before).await?, Counts::IGNORED, "the client did not go on sending");
+    for (content_type, expected) in [("text/plain", b"HTTP/1.1 408"), ("application/grpc", b"HTTP/1.1 200")] {
+        let before = world.counts(ORDERS).await?;
+        let mut stream = TcpStream::connect(client.server()).await?;
+        let head = format!("POST /orders HTTP/1.1\r\nhost: shop\r\ncontent-type: {content_type}\r\n");
+        stream.write_all(format!("{head}content-length: 9\r\n\r\nstart").as_bytes()).await?;
+        let mut status = [0; 12];
+        stream.read_exact(&mut status).await?;
+        assert_eq!(&status, expected);
+        assert_eq!(
+            world.news(before).await?,
+            Counts::IGNORED,
+            "the client did not go on sending {content_type}"
+        );
+    }
 
     let before = world.counts(ORDERS).await?;
     world.orders.stop_listening().await;
