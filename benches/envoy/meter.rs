@@ -1,5 +1,5 @@
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
@@ -32,7 +32,7 @@ impl Meter {
             }
             Self::Instructions { process, dump, dumps } => {
                 *dumps += 1;
-                instructions(*process, dump.with_added_extension(dumps.to_string()))
+                instructions(*process, &dump.with_added_extension(dumps.to_string()))
             }
         }
     }
@@ -53,12 +53,12 @@ fn nanos(process: u32) -> Result<u64> {
 }
 
 /// Has the process write its next dump, which counts from the one before, and reads it.
-fn instructions(process: u32, dump: PathBuf) -> Result<u64> {
+fn instructions(process: u32, dump: &Path) -> Result<u64> {
     let mut control = Command::new("callgrind_control");
     let output = control.args(["--dump", &process.to_string()]).output()?;
     ensure!(output.status.success(), "callgrind_control: {}", String::from_utf8_lossy(&output.stderr));
-    let text = fs::read_to_string(&dump).with_context(|| format!("no dump {}", dump.display()))?;
-    fs::remove_file(&dump)?;
+    let text = fs::read_to_string(dump).with_context(|| format!("no dump {}", dump.display()))?;
+    fs::remove_file(dump)?;
     let total = text.lines().find_map(|line| line.strip_prefix("summary: ")?.trim().parse().ok());
     total.with_context(|| format!("{} has no summary", dump.display()))
 }
