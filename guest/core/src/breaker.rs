@@ -1,18 +1,30 @@
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::word::Word;
 use crate::{
     Effect, Fault, Mark, Outcome, OwnedSlot, Permit, Problem, Reason, Receipt, Rejection, Rules, Settings,
-    Slot, Snapshot, State,
+    Slot, Snapshot, State, WindowType,
 };
 
 /// A breaker for the threads of one process.
 ///
-/// The slot stands behind a lock. Beside it, and written under that lock, stand a few atomics that say what most
-/// calls need to know: a call that a clean closed breaker admits, a fast success that it would not remember, and
-/// a call that an open breaker rejects touch no lock and write nothing.
+/// The slot stands behind a lock. Beside it stand a few atomics that say what most calls need to know: a call that
+/// a closed breaker admits, a fast success that a clean one would not remember, and a call that an open breaker
+/// rejects touch no lock and write nothing.
+///
+/// All else is written under the lock, but for one thing. Where the count window is full and not clean, the word
+/// also lends: so many of the calls that the window forgets next were fast successes, and one more of these in
+/// place of each leaves every count, and so every verdict, as it is. Such a success is left in the word by a
+/// compare-and-set, which answers for state, generation and loan at once. Whoever takes the lock takes the loan
+/// back before anything else, again in one step, and moves the window on by as many successes as were left. So
+/// each of them is in the window once, before whatever the lock's holder does, and none is left in a generation
+/// that has ended.
+///
+/// The latest mark only ever rises. It is raised before a success is left, so whoever finds the success finds the
+/// mark; if the breaker moves in between, the mark of an outcome that turns out to be stale may stay.
 #[derive(Debug)]
 pub struct Breaker {
     rules: Rules,
@@ -20,42 +32,18 @@ pub struct Breaker {
     latest: AtomicU64,
     entered_at: AtomicU64,
     open_until: AtomicU64,
-    slot: Mutex<OwnedSlot>,
+    held: Mutex<Held>,
 }
 
-/// State, what follows from it for most calls, and generation in one word.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Word(u64);
+/// How many turns to wait after losing a compare-and-set: about as many as the standard library's mutex spins.
+const BACK_OFF: u32 = 100;
 
-impl Word {
-    const CLEAN: u64 = 1 << 3;
-    const ADMITS_ALL: u64 = 1 << 4;
-
-    fn of(slot: &Slot<'_>) -> Self {
-        let clean = if slot.hint().is_some_and(|hint| hint.clean) { Self::CLEAN } else { 0 };
-        let admits = match slot.header.state() {
-            State::Closed | State::Disabled => Self::ADMITS_ALL,
-            State::Open | State::HalfOpen | State::ForcedOpen => 0,
-        };
-        Self(slot.header.generation.get() << 5 | admits | clean | u64::from(slot.header.state))
-    }
-
-    fn generation(self) -> u64 {
-        self.0 >> 5
-    }
-
-    fn admits_all(self) -> bool {
-        self.0 & Self::ADMITS_ALL != 0
-    }
-
-    fn is(self, state: State) -> bool {
-        self.0 & 7 == state as u64
-    }
-
-    /// Only closed breakers are clean.
-    fn is_clean(self) -> bool {
-        self.0 & Self::CLEAN != 0
-    }
+/// What the lock guards.
+#[derive(Debug)]
+struct Held {
+    slot: OwnedSlot,
+    /// What the word was given to lend and is still out.
+    lent: u32,
 }
 
 impl Breaker {
@@ -81,22 +69,21 @@ impl Breaker {
     }
 
     fn with_slot(rules: Rules, mut slot: OwnedSlot) -> Self {
-        let word = Word::of(&slot.slot());
-        let breaker = Self {
+        let view = slot.slot();
+        Self {
             rules,
-            word: AtomicU64::new(word.0),
-            latest: AtomicU64::new(0),
-            entered_at: AtomicU64::new(0),
-            open_until: AtomicU64::new(0),
-            slot: Mutex::new(slot.clone()),
-        };
-        breaker.publish(&slot.slot());
-        breaker
+            // Nothing is lent yet: these rules may never have judged what the slot holds.
+            word: AtomicU64::new(Word::of(&view, false).0),
+            latest: AtomicU64::new(view.header.latest.get()),
+            entered_at: AtomicU64::new(view.header.entered_at.get()),
+            open_until: AtomicU64::new(view.header.open_until.get()),
+            held: Mutex::new(Held { slot, lent: 0 }),
+        }
     }
 
     /// The slot's bytes: everything the breaker knows.
     pub fn save(&self) -> Vec<u8> {
-        self.slot.lock().unwrap_or_else(PoisonError::into_inner).to_bytes()
+        self.hold().slot.to_bytes()
     }
 
     /// The settings.
@@ -112,10 +99,18 @@ impl Breaker {
             let generation = word.generation();
             return Effect::nothing(Ok(Permit { generation, ticket: 0, admitted_at: self.clamp(now) }));
         }
-        match self.reject_by_word(word, now) {
-            Some(rejection) => Effect::nothing(Err(rejection)),
-            None => self.acquire_from_slot(now),
+        if let Some(rejection) = self.reject_by_word(word, now) {
+            return Effect::nothing(Err(rejection));
         }
+        // Put together anew, or the permit of the first answer would have to pass through memory, too.
+        let Effect { answer, changed, transition } = self.acquire_from_slot(now);
+        #[allow(clippy::map_identity)]
+        let answer = answer.map(|Permit { generation, ticket, admitted_at }| Permit {
+            generation,
+            ticket,
+            admitted_at,
+        });
+        Effect { answer, changed, transition }
     }
 
     #[inline]
@@ -139,47 +134,79 @@ impl Breaker {
     // Apart, so that what most calls need is small enough to be compiled into them.
     #[inline(never)]
     fn acquire_from_slot(&self, now: Mark) -> Effect<Result<Permit, Rejection>> {
-        self.locked(now, |slot, rules, now| slot.acquire(rules, now))
+        self.locked(|slot, rules| slot.acquire(rules, now))
     }
 
     /// Ends the call that a permit was issued for. It lasted from its admission until `now`.
     #[inline]
     pub fn record(&self, permit: &Permit, outcome: Outcome, now: Mark) -> Effect<Receipt> {
         let word = self.word();
-        if word.is_clean() && outcome == Outcome::Success && word.generation() == permit.generation {
-            let slow =
-                self.rules.detects_slow_calls() && self.rules.is_slow(permit.admitted_at, self.clamp(now));
-            if !slow {
+        if outcome == Outcome::Success && word.generation() == permit.generation {
+            if word.is_clean() && !self.is_slow(permit, now) {
                 return Effect::nothing(Receipt::Counted);
             }
+            if word.lent() > 0 {
+                return self.record_success(*permit, now);
+            }
         }
-        self.record_in_slot(permit, outcome, now)
+        self.record_in_slot(*permit, outcome, now)
     }
 
     #[inline(never)]
-    fn record_in_slot(&self, permit: &Permit, outcome: Outcome, now: Mark) -> Effect<Receipt> {
-        self.locked(now, |slot, rules, now| slot.record(rules, permit, outcome, now))
+    fn record_success(&self, permit: Permit, now: Mark) -> Effect<Receipt> {
+        if self.leave_success(&permit, now) {
+            return Effect { answer: Receipt::Counted, changed: true, transition: None };
+        }
+        self.record_in_slot(permit, Outcome::Success, now)
+    }
+
+    /// Leaves a fast success in the word, if that lends.
+    #[inline]
+    fn leave_success(&self, permit: &Permit, now: Mark) -> bool {
+        let mut word = self.word();
+        while word.generation() == permit.generation
+            && let Some(next) = word.with_one_left()
+        {
+            if self.is_slow(permit, now) {
+                return false;
+            }
+            self.see(now);
+            // `Release` takes the mark along.
+            match self.word.compare_exchange_weak(word.0, next.0, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return true,
+                Err(seen) => {
+                    word = Word(seen);
+                    // Somebody is at it: threads that take turns pass the word to and fro less often.
+                    (0..BACK_OFF).for_each(|_| core::hint::spin_loop());
+                }
+            }
+        }
+        false
+    }
+
+    #[inline(never)]
+    fn record_in_slot(&self, permit: Permit, outcome: Outcome, now: Mark) -> Effect<Receipt> {
+        self.locked(|slot, rules| slot.record(rules, &permit, outcome, now))
     }
 
     /// What the breaker looks like; nothing changes.
     pub fn snapshot(&self, now: Mark) -> Snapshot {
-        let mut slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
-        slot.slot().snapshot(&self.rules, now)
+        self.hold().slot.slot().snapshot(&self.rules, now)
     }
 
     /// Rejects every call until a reset.
     pub fn force_open(&self, now: Mark) -> Effect<()> {
-        self.locked(now, |slot, rules, now| slot.force_open(rules, now))
+        self.locked(|slot, rules| slot.force_open(rules, now))
     }
 
     /// Lets every call through and counts none, until a reset.
     pub fn disable(&self, now: Mark) -> Effect<()> {
-        self.locked(now, |slot, rules, now| slot.disable(rules, now))
+        self.locked(|slot, rules| slot.disable(rules, now))
     }
 
     /// Back to the start: closed, or disabled where the settings say so.
     pub fn reset(&self, now: Mark) -> Effect<()> {
-        self.locked(now, |slot, rules, now| slot.reset(rules, now))
+        self.locked(|slot, rules| slot.reset(rules, now))
     }
 
     #[inline]
@@ -192,29 +219,63 @@ impl Breaker {
         now.max(Mark::from_nanos(self.latest.load(Ordering::Relaxed)))
     }
 
-    fn locked<T>(
-        &self,
-        now: Mark,
-        operation: impl FnOnce(&mut Slot<'_>, &Rules, Mark) -> Effect<T>,
-    ) -> Effect<T> {
+    #[inline]
+    fn is_slow(&self, permit: &Permit, now: Mark) -> bool {
+        self.rules.detects_slow_calls() && self.rules.is_slow(permit.admitted_at, self.clamp(now))
+    }
+
+    #[inline]
+    fn see(&self, now: Mark) {
+        if self.latest.load(Ordering::Relaxed) < now.nanos() {
+            self.latest.fetch_max(now.nanos(), Ordering::Relaxed);
+        }
+    }
+
+    /// Takes the lock, and back what is lent: the slot knows of every outcome that was counted until now.
+    fn hold(&self) -> MutexGuard<'_, Held> {
         // No operation leaves the slot half-written, so what a panicking thread held is still sound.
-        let mut owned = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut slot = owned.slot();
-        let effect = operation(&mut slot, &self.rules, now);
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.lent > 0 {
+            let word = Word(self.word.fetch_and(Word::NOTHING_LENT, Ordering::AcqRel));
+            let left = held.lent.saturating_sub(word.lent());
+            held.lent = 0;
+            if left > 0 {
+                let latest = Mark::from_nanos(self.latest.load(Ordering::Relaxed));
+                held.slot.slot().pass_fast_successes(left, latest);
+            }
+        }
+        held
+    }
+
+    fn locked<T>(&self, operation: impl FnOnce(&mut Slot<'_>, &Rules) -> Effect<T>) -> Effect<T> {
+        let mut held = self.hold();
+        let mut slot = held.slot.slot();
+        let effect = operation(&mut slot, &self.rules);
         if effect.changed {
-            self.publish(&slot);
+            let lent = self.publish(&slot, effect.transition.is_some());
+            held.lent = lent;
         }
         effect
     }
 
-    /// Under the lock. The word comes last: whoever sees it sees what belongs to it.
-    fn publish(&self, slot: &Slot<'_>) {
-        self.latest.store(slot.header.latest.get(), Ordering::Release);
-        self.entered_at.store(slot.header.entered_at.get(), Ordering::Release);
-        self.open_until.store(slot.header.open_until.get(), Ordering::Release);
-        let word = Word::of(slot);
+    /// Under the lock. The word comes last: whoever sees it sees what belongs to it. Returns what it lends.
+    ///
+    /// What changes a closed slot without a move is an outcome that was judged and reached no rule, so nothing
+    /// is lent on counts that would still open the breaker.
+    fn publish(&self, slot: &Slot<'_>, moved: bool) -> u32 {
+        self.see(slot.latest());
+        if moved {
+            self.entered_at.store(slot.header.entered_at.get(), Ordering::Release);
+            self.open_until.store(slot.header.open_until.get(), Ordering::Release);
+        }
+        if !moved && slot.header.window_type != WindowType::Count as u8 {
+            // The word says nothing of what a time window holds.
+            return 0;
+        }
+        let word = Word::of(slot, !moved);
         if self.word() != word {
             self.word.store(word.0, Ordering::Release);
         }
+        word.lent()
     }
 }

@@ -52,6 +52,8 @@ mod mark;
 #[cfg(feature = "std")]
 mod memory;
 mod owned;
+#[cfg(feature = "std")]
+mod pass;
 mod permit;
 mod probes;
 mod problem;
@@ -65,6 +67,8 @@ mod state;
 mod store;
 mod transition;
 mod window;
+#[cfg(feature = "std")]
+mod word;
 
 #[cfg(feature = "std")]
 pub use breaker::Breaker;
