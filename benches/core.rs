@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use breakerbox_benches::{NOW, call, clean, on_threads, one_in_ten_fails};
-use breakerbox_core::{Breaker, Outcome, Settings, WindowType};
+use breakerbox_core::{Breaker, Hundredths, Outcome, Settings, WindowType};
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main, measurement::WallTime};
 
 /// Keeps a result that nothing reads.
@@ -55,6 +55,27 @@ fn closed(c: &mut Criterion) {
                 b.iter_custom(|n| on_threads(threads, n, |i| call(black_box(&breaker), one_in_ten_fails(i))));
             });
         }
+    }
+}
+
+/// Failures and successes in turn, in a window of an odd number of calls: each pushes out one of the other kind, so all of them
+/// are counted under the lock.
+fn slot_path(c: &mut Criterion) {
+    let never_opens =
+        Settings { window_size: 101, failure_rate_threshold: Hundredths(10_000), ..Settings::default() };
+    let time = Settings { window_type: WindowType::Time, window_size: 60, ..never_opens.clone() };
+    let mut group = c.benchmark_group("slot, one in two fails");
+    baseline(&mut group);
+    for (name, settings) in [("count", &never_opens), ("time", &time)] {
+        let breaker = clean(settings);
+        group.bench_function(format!("{name}/1"), |b| {
+            b.iter_custom(|n| {
+                on_threads(1, n, |i| {
+                    let outcome = if i.is_multiple_of(2) { Outcome::Failure } else { Outcome::Success };
+                    call(black_box(&breaker), outcome);
+                })
+            });
+        });
     }
 }
 
@@ -114,6 +135,6 @@ fn rejected(c: &mut Criterion) {
 criterion_group! {
     name = benches;
     config = Criterion::default().sample_size(30).measurement_time(Duration::from_secs(2)).warm_up_time(Duration::from_millis(500));
-    targets = scale, closed, window_sizes, numbers_of_breakers, rejected
+    targets = scale, closed, slot_path, window_sizes, numbers_of_breakers, rejected
 }
 criterion_main!(benches);
