@@ -30,7 +30,8 @@ impl Default for Response {
 }
 
 impl Response {
-    /// Takes what the headers say. The status is one of the two reads of a healthy request that return bytes: the proxy's own record of it is as dear, and is missing where the filter is one of the upstream.
+    /// Takes what the headers say. The status is one of the two reads of a healthy request that return bytes: the
+    /// proxy's own record of it is as dear, and is missing where the filter is one of the upstream.
     pub(crate) fn read_headers(&mut self, outcomes: &Outcomes, is_complete: bool) {
         self.status = number(Headers::Response, ":status");
         // A gRPC response without a body has its status here. In other responses there is none, which is cheap.
