@@ -12,7 +12,9 @@ use serde_json::{Value, json};
 pub(crate) enum Chain {
     Bare,
     DirectResponse,
+    DirectAnswer,
     EmptyFilter,
+    RefusingFilter,
     Guarded,
     Rejecting,
     AdmissionControl,
@@ -28,7 +30,7 @@ pub(crate) struct Variant {
 }
 
 impl Variant {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::of("the bare chain itself", Chain::Bare),
         Self::of("a wasm filter that does nothing", Chain::EmptyFilter),
         Self::of("breakerbox, all succeed", Chain::Guarded),
@@ -36,6 +38,8 @@ impl Variant {
         Self::of("Envoy's admission_control", Chain::AdmissionControl),
         Self::of("a counter in Lua", Chain::LuaCounter),
         Self::of("a direct response", Chain::DirectResponse),
+        Self::of("a direct response that says as much", Chain::DirectAnswer),
+        Self::of("a wasm filter that refuses by route", Chain::RefusingFilter),
         Self::of("breakerbox, rejecting", Chain::Rejecting),
     ];
 
@@ -45,10 +49,12 @@ impl Variant {
 }
 
 impl Chain {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 9] = [
         Self::Bare,
         Self::DirectResponse,
+        Self::DirectAnswer,
         Self::EmptyFilter,
+        Self::RefusingFilter,
         Self::Guarded,
         Self::Rejecting,
         Self::AdmissionControl,
@@ -59,7 +65,9 @@ impl Chain {
         match self {
             Self::Bare => "bare",
             Self::DirectResponse => "direct-response",
+            Self::DirectAnswer => "direct-answer",
             Self::EmptyFilter => "empty-filter",
+            Self::RefusingFilter => "refusing-filter",
             Self::Guarded => "guarded",
             Self::Rejecting => "rejecting",
             Self::AdmissionControl => "admission-control",
@@ -69,8 +77,9 @@ impl Chain {
 
     fn filter(self) -> Option<Value> {
         Some(match self {
-            Self::Bare | Self::DirectResponse => return None,
+            Self::Bare | Self::DirectResponse | Self::DirectAnswer => return None,
             Self::EmptyFilter => wasm(self, EMPTY_FILTER_WASM, ""),
+            Self::RefusingFilter => wasm(self, EMPTY_FILTER_WASM, "refuse"),
             // So that a tenth of failures keeps it closed and its window unclean.
             Self::Guarded => wasm(self, FILTER_WASM, r#"{"default": {"failure_rate_threshold": 90}}"#),
             Self::Rejecting => {
@@ -96,11 +105,21 @@ impl Chain {
     }
 
     fn listener(self) -> Value {
-        let route = match self {
+        let mut route = match self {
             Self::DirectResponse => json!({ "direct_response": { "status": 503 } }),
+            // The headers and the length of a rejection's answer.
+            Self::DirectAnswer => json!({
+                "direct_response": { "status": 503, "body": { "inline_string": REJECTION } },
+                "response_headers_to_add": [
+                    { "header": { "key": "retry-after", "value": "86400" } },
+                    {
+                        "header": { "key": "content-type", "value": "application/json" },
+                        "append_action": "OVERWRITE_IF_EXISTS_OR_ADD",
+                    },
+                ],
+            }),
             _ => json!({ "route": { "cluster": "upstream" } }),
         };
-        let mut route = route;
         route["name"] = json!(self.name());
         route["match"] = json!({ "prefix": "/" });
         let router = json!({
@@ -119,6 +138,8 @@ impl Chain {
         }] }] })
     }
 }
+
+const REJECTION: &str = concat!(r#"{"breaker":"rejecting","reason":"open","retry_after_ms":86400000}"#, "\n");
 
 /// What people write today for want of a breaker: count a route's answers, and refuse when too many failed.
 const LUA: &str = r#"
@@ -145,7 +166,6 @@ fn wasm(chain: Chain, module: &str, configuration: &str) -> Value {
         "config": {
             "name": chain.name(),
             "vm_config": {
-                "vm_id": chain.name(),
                 "runtime": "envoy.wasm.runtime.v8",
                 "code": { "local": { "filename": module } },
             },
