@@ -106,7 +106,7 @@ fn use_it(config: &FilterConfig) {
         let breaker = policy.breaker_of(id);
         // The breaker of an id is judged as its policy says, whoever else shares it.
         if policy.breaker.is_some() {
-            assert_eq!(config.rules_of_breaker(breaker), &policy.rules);
+            assert_eq!(&config.policy_of_breaker(breaker).rules, &policy.rules);
         }
         for status in [0, 100, 200, 503, 599, u16::MAX] {
             let _ = policy.outcomes.classify_status(status);

@@ -79,6 +79,35 @@ async fn its_buttons_force_a_breaker_open_and_reset_it() -> Result<()> {
 }
 
 #[tokio::test]
+async fn a_breaker_in_shadow_mode_is_not_said_to_reject() -> Result<()> {
+    let world = World::start(&json!({ "role": "admin" })).await?;
+    world.call("orders", "/catalog").await?;
+    world.open("shadow", 5).await?;
+    let modes = [world.breaker("orders").await?, world.breaker("shadow").await?].map(|it| it["mode"].clone());
+    assert_eq!(modes, ["enforce", "shadow"]);
+
+    let mut browser = open(&world).await?;
+    browser.wait_for(&state("shadow"), "Open").await?;
+    let mark = |id| format!("({}).querySelector('.mode').checkVisibility()", card(id));
+    assert_eq!(browser.evaluate(&mark("shadow")).await?, true);
+    assert_eq!(browser.evaluate(&mark("orders")).await?, false);
+    let text = format!("({}).innerText", card("shadow"));
+    let says = browser.evaluate(&text).await?.to_string();
+    assert!(says.contains("Would reject every call"), "{says}");
+
+    browser.click(&button("shadow", "force-open")).await?;
+    browser.wait_for("document.getElementById('confirm').open", true).await?;
+    let asks = browser.evaluate("document.getElementById('confirm-text').textContent").await?.to_string();
+    assert!(asks.contains("rejects nothing"), "{asks}");
+    browser.click("document.getElementById('confirm-yes')").await?;
+    browser.wait_for(&state("shadow"), "Forced open").await?;
+    let says = browser.evaluate(&text).await?.to_string();
+    assert!(says.contains("It would let nothing reach the upstream"), "{says}");
+    assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
+    Ok(())
+}
+
+#[tokio::test]
 async fn markup_in_an_id_is_shown_as_text_and_its_buttons_work() -> Result<()> {
     let world = World::start(&json!({ "role": "admin" })).await?;
     let id = r#"<img src=x onerror="document.title='hit'">/?a#b%41 c"#;

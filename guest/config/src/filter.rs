@@ -47,9 +47,9 @@ impl FilterConfig {
         &self.policy_for(id).rules
     }
 
-    /// The rules of the breaker of this name. An id of that name may yet be guarded by another breaker.
-    pub fn rules_of_breaker(&self, name: &str) -> &Rules {
-        &self.breakers.shared(name).unwrap_or_else(|| self.policy_for(name)).rules
+    /// The policy of the breaker of this name. An id of that name may yet be guarded by another breaker.
+    pub fn policy_of_breaker(&self, name: &str) -> &Policy {
+        self.breakers.shared(name).unwrap_or_else(|| self.policy_for(name))
     }
 
     /// The names of the headers that fallbacks set, in lower case: a client's own copies are not to be believed.

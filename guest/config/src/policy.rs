@@ -30,6 +30,16 @@ pub enum Mode {
     Shadow,
 }
 
+impl Mode {
+    /// Its name in configurations and answers.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Enforce => "enforce",
+            Self::Shadow => "shadow",
+        }
+    }
+}
+
 /// How the requests of one id are guarded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
@@ -162,5 +172,5 @@ fn moment(at: &At<'_>, report: &mut Report) -> Option<Moment> {
 }
 
 fn mode(at: &At<'_>, report: &mut Report) -> Option<Mode> {
-    at.choice(&[("enforce", Mode::Enforce), ("shadow", Mode::Shadow)], report)
+    at.choice(&[Mode::Enforce, Mode::Shadow].map(|mode| (mode.name(), mode)), report)
 }

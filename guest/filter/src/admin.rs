@@ -99,7 +99,7 @@ impl Admin {
 
     fn view(&self, id: &str) -> Option<View> {
         let guards = registry::guards_of(id).unwrap_or_else(|| Rc::clone(&self.fallback));
-        View::of(id, &guards.rules_for(id))
+        View::of(id, &guards.rules_for(id), guards.mode_of(id))
     }
 }
 

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use breakerbox_config::{FilterConfig, MAX_ID_BYTES, Per};
+use breakerbox_config::{FilterConfig, MAX_ID_BYTES, Mode, Per};
 use breakerbox_core::Rules;
 
 use crate::guard::Guard;
@@ -47,7 +47,12 @@ impl Guards {
 
     /// The rules of a breaker.
     pub(crate) fn rules_for(&self, name: &str) -> Rules {
-        self.config.rules_of_breaker(name).clone().at_revision(self.revision)
+        self.config.policy_of_breaker(name).rules.clone().at_revision(self.revision)
+    }
+
+    /// Whether a breaker's word counts.
+    pub(crate) fn mode_of(&self, name: &str) -> Mode {
+        self.config.policy_of_breaker(name).mode
     }
 
     /// What guards the current request; `None` if nothing does, which is counted.

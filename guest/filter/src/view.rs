@@ -1,3 +1,4 @@
+use breakerbox_config::Mode;
 use breakerbox_core::{Rules, Slot, SlotStore, Snapshot, State, Transition};
 use serde::Serialize;
 
@@ -8,6 +9,7 @@ use crate::store::SharedData;
 #[derive(Serialize)]
 pub(crate) struct View {
     id: String,
+    mode: &'static str,
     state: &'static str,
     /// Whole milliseconds, for people.
     state_age_ms: u128,
@@ -58,13 +60,14 @@ struct Last {
 
 impl View {
     /// The breaker with this id, or `None` if there is none.
-    pub(crate) fn of(id: &str, rules: &Rules) -> Option<Self> {
+    pub(crate) fn of(id: &str, rules: &Rules, mode: Mode) -> Option<Self> {
         let (mut bytes, _) = SharedData.load(&SharedData::slot_key(id)).ok()??;
         let now = hostcalls::now();
         let snapshot = Slot::parse(&mut bytes).ok()?.snapshot(rules, now);
         let Snapshot { state, generation, since, failure_rate, slow_call_rate, .. } = snapshot;
         Some(Self {
             id: id.to_owned(),
+            mode: mode.name(),
             state: state.name(),
             state_age_ms: now.since(since).as_millis(),
             since_ns: since.nanos(),

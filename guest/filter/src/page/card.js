@@ -40,12 +40,14 @@ class Card {
     this.#showCounts(view);
     this.#showMeters(view);
     this.#showPast(now);
-    const byHand = BY_HAND[view.state] ?? "";
-    this.find(".by-hand").hidden = !byHand;
-    setText(this.find(".by-hand"), byHand);
+    this.find(".mode").hidden = view.mode !== "shadow";
+    this.find(".mode").title = SHADOW.title;
+    const touched = byHand(view);
+    this.find(".by-hand").hidden = !touched;
+    setText(this.find(".by-hand"), touched);
     this.find('[data-control="force-open"]').disabled = view.state === "forced_open";
     this.find('[data-control="disable"]').disabled = view.state === "disabled";
-    this.find('[data-control="reset"]').classList.toggle("primary", byHand !== "");
+    this.find('[data-control="reset"]').classList.toggle("primary", touched !== "");
     this.tick(now);
     return moved;
   }
@@ -55,7 +57,7 @@ class Card {
     const view = this.#view;
     const passed = Math.max(0, now - this.#readAt);
     const again = view.reopens > 0 ? `, opened again ${view.reopens === 1 ? "once" : `${NUMBER.format(view.reopens)} times`}` : "";
-    setText(this.find(".since"), `${STATES[view.state].means} · for ${duration(view.state_age_ms + passed)}${again}`);
+    setText(this.find(".since"), `${meaning(view)} · for ${duration(view.state_age_ms + passed)}${again}`);
     this.#showWait(view, passed);
   }
 

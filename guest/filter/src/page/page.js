@@ -170,8 +170,8 @@ function tick() {
 }
 
 async function control(card, name, button) {
-  const { title, text, yes, done } = CONTROLS[name];
-  if (title && !(await confirmed(title, card.id, text, yes))) return;
+  const { title, yes, done } = CONTROLS[name];
+  if (title && !(await confirmed(title, card.id, consequence(name, card.view), yes))) return;
   button.classList.add("busy");
   try {
     showOne(await proxy.control(card.id, name), Date.now());

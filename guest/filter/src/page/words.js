@@ -10,6 +10,14 @@ const STATES = {
   closed: { name: "Closed", means: "lets calls through", icon: "M3.5 8.5l3 3 6-7" },
 };
 
+// A breaker in shadow mode lives the same life, but every call goes through.
+const SHADOW = {
+  title: "Every call goes through: what it would have rejected is only counted.",
+  means: { open: "would reject every call", forced_open: "would reject every call", half_open: "would let a few probes through" },
+  forcedOpen: "It would let nothing reach the upstream until somebody resets it. In shadow mode it rejects nothing.",
+  forceOpen: "In shadow mode this rejects nothing: what it would have rejected is counted, until somebody resets the breaker.",
+};
+
 const BY_HAND = {
   forced_open: "Nothing reaches the upstream until somebody resets this breaker.",
   disabled: "Nothing is counted and nothing rejected until somebody resets this breaker.",
@@ -30,6 +38,21 @@ const CONTROLS = {
   },
   reset: { done: "was reset" },
 };
+
+/** What a breaker in this state does. */
+function meaning({ state, mode }) {
+  return (mode === "shadow" && SHADOW.means[state]) || STATES[state].means;
+}
+
+/** What somebody has done to it. */
+function byHand({ state, mode }) {
+  return mode === "shadow" && state === "forced_open" ? SHADOW.forcedOpen : BY_HAND[state] ?? "";
+}
+
+/** What a control would do to it. */
+function consequence(name, { mode }) {
+  return mode === "shadow" && name === "force-open" ? SHADOW.forceOpen : CONTROLS[name].text;
+}
 
 const NUMBER = new Intl.NumberFormat("en");
 const TIME = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
