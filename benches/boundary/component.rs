@@ -2,38 +2,11 @@ use std::hint::black_box;
 
 use breakerbox_benches::NOW;
 use breakerbox_core::Outcome;
+use breakerbox_host::wit::bindings::Breakerbox;
+use breakerbox_host::wit::bindings::exports::breakerbox::breaker::types::Decision;
+use breakerbox_host::wit::{Settings, convert};
 use wasmtime::component::{Component, Linker, ResourceAny};
 use wasmtime::{Config, Engine, ResourceLimiter, Store};
-
-use bindings::Breakerbox;
-use bindings::exports::breakerbox::breaker::settings;
-use bindings::exports::breakerbox::breaker::types::{self, Decision};
-
-pub(crate) use settings::Settings;
-
-// What `bindgen!` writes has no documentation and its own style.
-#[allow(missing_docs, unreachable_pub, unused_qualifications, clippy::pedantic)]
-mod bindings {
-    wasmtime::component::bindgen!({ path: "../wit", world: "breakerbox" });
-}
-
-/// Everything at its default.
-pub(crate) const UNSET: Settings = Settings {
-    window_type: None,
-    window_size: None,
-    minimum_calls: None,
-    failure_rate_threshold: None,
-    slow_call_duration: None,
-    slow_call_rate_threshold: None,
-    consecutive_failures: None,
-    wait_in_open: None,
-    open_backoff: None,
-    open_jitter: None,
-    half_open_calls: None,
-    half_open_policy: None,
-    max_wait_in_half_open: None,
-    enabled: None,
-};
 
 /// An instance of a component with breakerbox's exports, and the size of its memory.
 pub(crate) struct Instance {
@@ -82,11 +55,7 @@ impl Instance {
 
     /// One guarded call.
     pub(crate) fn call(&mut self, breaker: ResourceAny, outcome: Outcome) {
-        let outcome = match outcome {
-            Outcome::Success => types::Outcome::Success,
-            Outcome::Failure => types::Outcome::Failure,
-            Outcome::Ignored => types::Outcome::Ignored,
-        };
+        let outcome = convert::outcome(outcome);
         if let Decision::Admitted(permit) = self.acquire(breaker) {
             let breakers = self.exports.breakerbox_breaker_breakers().breaker();
             let receipt =

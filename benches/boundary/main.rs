@@ -12,6 +12,7 @@ use std::time::Duration;
 use breakerbox_benches::{EMPTY_COMPONENT_WASM, NOW, call, clean, one_in_ten_fails};
 use breakerbox_core::{Breaker, Outcome, Settings};
 use breakerbox_host::guests::{COMPONENT_WASM, FILTER_WASM};
+use breakerbox_host::wit;
 use criterion::{BenchmarkGroup, Criterion, measurement::WallTime};
 
 use component::Instance;
@@ -41,7 +42,7 @@ fn open() -> Breaker {
 fn calls_of_the_component(c: &mut Criterion) {
     let mut group = c.benchmark_group("component");
     let mut empty = Instance::start(EMPTY_COMPONENT_WASM);
-    let breaker = empty.breaker(component::UNSET);
+    let breaker = empty.breaker(wit::UNSET);
     bench(&mut group, "baseline: two calls of an empty component", |_| empty.call(breaker, Outcome::Success));
 
     let native = clean(&Settings::default());
@@ -49,7 +50,7 @@ fn calls_of_the_component(c: &mut Criterion) {
     bench(&mut group, "native, one in ten fails", |n| call(black_box(&native), one_in_ten_fails(n)));
 
     let mut ours = Instance::start(COMPONENT_WASM);
-    let breaker = ours.breaker(component::UNSET);
+    let breaker = ours.breaker(wit::UNSET);
     for _ in 0..100 {
         ours.call(breaker, Outcome::Success);
     }
@@ -60,7 +61,7 @@ fn calls_of_the_component(c: &mut Criterion) {
 fn rejections_of_the_component(c: &mut Criterion) {
     let mut group = c.benchmark_group("component, rejected");
     let mut empty = Instance::start(EMPTY_COMPONENT_WASM);
-    let breaker = empty.breaker(component::UNSET);
+    let breaker = empty.breaker(wit::UNSET);
     bench(&mut group, "baseline: one call of an empty component", |_| {
         black_box(empty.acquire(breaker));
     });
@@ -71,7 +72,7 @@ fn rejections_of_the_component(c: &mut Criterion) {
     });
 
     let mut ours = Instance::start(COMPONENT_WASM);
-    let breaker = ours.breaker(component::Settings { consecutive_failures: Some(1), ..component::UNSET });
+    let breaker = ours.breaker(wit::Settings { consecutive_failures: Some(1), ..wit::UNSET });
     ours.call(breaker, Outcome::Failure);
     bench(&mut group, "component", |_| {
         black_box(ours.acquire(breaker));

@@ -3,8 +3,9 @@ use std::path::Path;
 use breakerbox_core::{Mark, Rules, Settings, Slot, WindowType};
 use breakerbox_host::guests::{COMPONENT_WASM, FILTER_WASM};
 use breakerbox_host::proxy::{Module, Plugin, Proxy, Request, Response, Worker};
+use breakerbox_host::wit::UNSET;
 
-use crate::component::{self, Instance};
+use crate::component::Instance;
 
 /// What the harness gives a filter's VM at most.
 const VM_BYTES: usize = 128 << 20;
@@ -33,7 +34,7 @@ fn in_the_component() -> usize {
     let mut instance = Instance::start(COMPONENT_WASM);
     let before = instance.memory_bytes();
     for _ in 0..BREAKERS {
-        instance.breaker(component::UNSET);
+        instance.breaker(UNSET);
     }
     (instance.memory_bytes() - before) / BREAKERS
 }

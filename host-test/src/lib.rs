@@ -2,6 +2,8 @@
 //!
 //! [`scenario`] reads scripted histories of a breaker and runs them in [`hosts`], all of which must answer alike.
 //!
+//! [`wit`] is the component as a host in Rust sees it.
+//!
 //! [`proxy`] runs proxy-wasm modules in this process, for tests of the filter, or of any filter chain.
 //!
 //! [`envoy`] runs a real Envoy with the filter, [`upstream`] is what stands behind it and fails on demand, [`client`] sends
@@ -15,3 +17,5 @@ pub mod hosts;
 pub mod proxy;
 pub mod scenario;
 pub mod upstream;
+#[cfg(feature = "harness")]
+pub mod wit;

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use bolero::TypeGenerator;
-use breakerbox_core::Mark;
+use breakerbox_core::{Mark, Outcome, Permit};
 
 /// What somebody else does to bytes.
 #[derive(Debug, TypeGenerator)]
@@ -90,6 +90,62 @@ impl AnyMark {
             160..250 => now.after(Duration::from_secs(by)),
             250..254 => Mark::from_nanos(now.nanos().saturating_sub(by * 1_000_000)),
             _ => Mark::from_nanos(self.at.number()),
+        }
+    }
+}
+
+/// What an operator may do to a breaker.
+#[derive(Debug, TypeGenerator)]
+pub(crate) enum Control {
+    ForceOpen,
+    Disable,
+    Reset,
+}
+
+#[derive(Debug, TypeGenerator)]
+pub(crate) enum AnyPermit {
+    /// One that was handed out, perhaps recorded before, perhaps by another breaker.
+    Issued(u8),
+    /// One that nobody handed out, of the current generation.
+    MadeUp(u8),
+    Any {
+        generation: AnyNumber,
+        ticket: AnyWord,
+        admitted_at: AnyNumber,
+    },
+}
+
+impl AnyPermit {
+    pub(crate) fn permit(&self, issued: &[Permit], generation: u64) -> Permit {
+        let made_up = |ticket| Permit { generation, ticket, admitted_at: Mark::ZERO };
+        match self {
+            Self::Issued(nth) => {
+                let nth = usize::from(*nth).checked_rem(issued.len());
+                nth.and_then(|nth| issued.get(nth)).copied().unwrap_or(made_up(0))
+            }
+            Self::MadeUp(ticket) => made_up((*ticket).into()),
+            Self::Any { generation, ticket, admitted_at } => Permit {
+                generation: generation.number(),
+                ticket: ticket.number(),
+                admitted_at: Mark::from_nanos(admitted_at.number()),
+            },
+        }
+    }
+}
+
+#[derive(Debug, TypeGenerator)]
+pub(crate) enum AnyOutcome {
+    Success,
+    Failure,
+    Ignored,
+}
+
+impl AnyOutcome {
+    pub(crate) fn outcome(&self) -> Outcome {
+        match self {
+            Self::Success => Outcome::Success,
+            Self::Failure => Outcome::Failure,
+            Self::Ignored => Outcome::Ignored,
         }
     }
 }

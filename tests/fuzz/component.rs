@@ -1,30 +1,26 @@
 //! Any calls on the component, with any values: none traps, and its memory does not grow for ever.
 
 mod any;
-#[path = "component/bindings.rs"]
-mod bindings;
 #[path = "component/input.rs"]
 mod input;
+mod probes;
+mod slot_bytes;
 
 use std::sync::LazyLock;
 
-use breakerbox_core::Mark;
+use breakerbox_core::{Mark, Permit, Receipt};
 use breakerbox_host::guests::COMPONENT_WASM;
+use breakerbox_host::wit::bindings::{Breakerbox, BreakerboxPre};
+use breakerbox_host::wit::{UNSET, convert};
 use wasmtime::component::{Component, Linker, ResourceAny};
 use wasmtime::{Config, Engine, ResourceLimiter, Store};
 
-use bindings::exports::breakerbox::breaker::types::{Decision, Permit, Receipt};
-use bindings::{Breakerbox, BreakerboxPre};
-use input::{AnyOutcome, Call, Calls, Control, DEFAULTS, Deed};
+use any::{AnyOutcome, Control};
+use input::{Call, Calls, Deed};
+use probes::Probes;
 
 /// More than any call needs: a text of 600 KB makes a tree of it.
 const MOST_MEMORY: usize = 64 << 20;
-
-/// The longest slot: 600 buckets of 12 bytes after the header.
-const LONGEST_SLOT: usize = 7_312;
-
-/// Where a slot says how many probes its half-open has.
-const HALF_OPEN_CALLS: usize = 16;
 
 static COMPONENT: LazyLock<BreakerboxPre<Memory>> = LazyLock::new(|| {
     let engine = Engine::new(Config::new().concurrency_support(false)).expect("an engine");
@@ -79,7 +75,7 @@ struct Breaker {
     handle: ResourceAny,
     issued: Vec<Permit>,
     /// The probes that it has let out and not got back.
-    out: Vec<Permit>,
+    out: Probes,
 }
 
 impl Host {
@@ -176,8 +172,8 @@ impl Host {
             }
             Deed::Save => {
                 let saved = breakers.call_save(&mut *store, handle)?;
-                assert!(saved.len() <= LONGEST_SLOT, "{} bytes", saved.len());
-                let restored = breakers.call_restore(&mut *store, DEFAULTS, &saved, now)?;
+                assert!(saved.len() <= slot_bytes::LONGEST, "{} bytes", saved.len());
+                let restored = breakers.call_restore(&mut *store, UNSET, &saved, now)?;
                 restored.expect("what was saved is a slot").resource_drop(&mut *store)?;
                 self.saved = saved;
             }
@@ -193,17 +189,12 @@ impl Host {
         let store = &mut self.store;
         let breakers = self.component.breakerbox_breaker_breakers().breaker();
         let Breaker { handle, issued, out } = &mut self.breakers[nth];
-        let Decision::Admitted(permit) = breakers.call_acquire(&mut *store, *handle, now)? else {
+        let Ok(permit) = convert::decision(breakers.call_acquire(&mut *store, *handle, now)?) else {
             return Ok(None);
         };
         issued.push(permit);
         if permit.ticket != 0 {
-            out.retain(|probe| probe.generation == permit.generation);
-            assert!(out.iter().all(|probe| probe.ticket != permit.ticket), "{permit:?} is out twice");
-            out.push(permit);
-            let slot = breakers.call_save(&mut *store, *handle)?;
-            let most = slot[HALF_OPEN_CALLS..].first_chunk().map_or(0, |it| u32::from_le_bytes(*it));
-            assert!(out.len() <= most as usize, "{} of {most} probes are out", out.len());
+            out.let_out(permit, &breakers.call_save(&mut *store, *handle)?);
         }
         Ok(Some(permit))
     }
@@ -211,9 +202,10 @@ impl Host {
     fn record(&mut self, nth: usize, permit: Permit, outcome: &AnyOutcome, now: u64) -> wasmtime::Result<()> {
         let breakers = self.component.breakerbox_breaker_breakers().breaker();
         let Breaker { handle, out, .. } = &mut self.breakers[nth];
-        let receipt = breakers.call_record(&mut self.store, *handle, permit, outcome.outcome(), now)?;
-        if receipt != Receipt::Stale {
-            out.retain(|probe| (probe.generation, probe.ticket) != (permit.generation, permit.ticket));
+        let (given, outcome) = (convert::permit(permit), convert::outcome(outcome.outcome()));
+        let receipt = breakers.call_record(&mut self.store, *handle, given, outcome, now)?;
+        if convert::receipt(receipt) != Receipt::Stale {
+            out.take_back(permit);
         }
         Ok(())
     }
@@ -221,6 +213,6 @@ impl Host {
 
 impl Breaker {
     fn of(handle: ResourceAny) -> Self {
-        Self { handle, issued: Vec::new(), out: Vec::new() }
+        Self { handle, issued: Vec::new(), out: Probes::default() }
     }
 }

@@ -4,6 +4,7 @@
 mod any;
 #[path = "filter/input.rs"]
 mod input;
+mod slot_bytes;
 
 use anyhow::{Context as _, Result, ensure};
 use breakerbox_core::{Mark, Rules, Settings, Slot, State};
@@ -20,9 +21,6 @@ const MOST_METRICS: usize = 100;
 
 /// The most keys beside the slots: 64 parts of the index, their number, the revisions, and what was said once.
 const MOST_KEYS: usize = 64 + 2 + 8;
-
-/// The longest slot: 600 buckets of 12 bytes after the header.
-const LONGEST_SLOT: usize = 7_312;
 
 /// Where the slot lies that the strict configurations have.
 const STRICT_SLOT: &[u8] = b"breakerbox/slot/all";
@@ -252,7 +250,7 @@ impl World {
         ensure!(metrics <= 1 + MOST_METRICS * breakers.max(slots.len()), "{metrics} metrics");
         if !self.is_disturbed {
             let longest = slots.iter().filter_map(|key| data.get(key)).map(|bytes| bytes.len()).max();
-            ensure!(longest.unwrap_or(0) <= LONGEST_SLOT, "a slot of {longest:?} bytes");
+            ensure!(longest.unwrap_or(0) <= slot_bytes::LONGEST, "a slot of {longest:?} bytes");
         }
         Ok(())
     }
@@ -268,15 +266,14 @@ struct Seen {
 
 impl Seen {
     fn of(mut bytes: Vec<u8>) -> Option<Self> {
-        // Where a slot says how many probes its half-open has.
-        let half_open_calls = bytes.get(16..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))?;
+        let half_open_calls = slot_bytes::half_open_calls(&bytes);
         let rules = Rules::new(&Settings::default()).ok()?;
         let snapshot = Slot::parse(&mut bytes).ok()?.snapshot(&rules, Mark::ZERO);
         Some(Self {
             state: snapshot.state,
             generation: snapshot.generation,
             probes_out: snapshot.probes_out,
-            half_open_calls: half_open_calls as usize,
+            half_open_calls,
         })
     }
 }

@@ -3,20 +3,19 @@
 mod any;
 #[path = "slot/input.rs"]
 mod input;
+mod probes;
+mod slot_bytes;
 
 use breakerbox_core::{
     Mark, MemoryHint, MemoryStore, OwnedSlot, Permit, Receipt, Shared, Slot, SlotStore, Update,
 };
 
-use input::{AnyOutcome, Control, Foreign, History, Step};
+use any::{AnyOutcome, Control};
+use input::{Foreign, History, Step};
+use probes::Probes;
+use slot_bytes::LONGEST;
 
 const KEY: &[u8] = b"breaker";
-
-/// The longest slot: 600 buckets of 12 bytes after the header.
-const LONGEST: usize = 7_312;
-
-/// Where a slot says how many probes its half-open has.
-const HALF_OPEN_CALLS: usize = 16;
 
 #[test]
 fn any_calls_on_any_bytes_leave_a_slot() {
@@ -37,7 +36,7 @@ struct World<'a> {
     now: Mark,
     issued: Vec<Permit>,
     /// The probes that were let out since the slot was last written by somebody else, and have not come back.
-    out: Vec<Permit>,
+    out: Probes,
 }
 
 impl<'a> World<'a> {
@@ -47,7 +46,7 @@ impl<'a> World<'a> {
             workers: history.rules.each_ref().map(|rules| Shared::new(rules.rules(), KEY.to_vec(), hint)),
             now: Mark::from_millis(10_000),
             issued: Vec::new(),
-            out: Vec::new(),
+            out: Probes::default(),
         }
     }
 
@@ -81,7 +80,7 @@ impl<'a> World<'a> {
                     Foreign::Write(bytes) => bytes.clone(),
                     Foreign::Damage(damage) => damage.applied(before.unwrap_or_default()),
                 };
-                self.out.clear();
+                self.out = Probes::default();
                 return self.write(&bytes);
             }
         }
@@ -91,23 +90,16 @@ impl<'a> World<'a> {
     fn acquire(&mut self, nth: usize) {
         let Ok(permit) = answer(self.workers[nth].acquire(&self.store, self.now)) else { return };
         self.issued.push(permit);
-        if permit.ticket == 0 {
-            return;
+        if permit.ticket != 0 {
+            let slot = self.bytes().expect("whoever has a permit has stored a slot");
+            self.out.let_out(permit, &slot);
         }
-        self.out.retain(|probe| probe.generation == permit.generation);
-        assert!(self.out.iter().all(|probe| probe.ticket != permit.ticket), "{permit:?} is out twice");
-        self.out.push(permit);
-        let bytes = self.bytes().expect("whoever has a permit has stored a slot");
-        let most = bytes[HALF_OPEN_CALLS..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
-        assert!(self.out.len() <= most as usize, "{} of {most} probes are out", self.out.len());
     }
 
     fn record(&mut self, nth: usize, permit: Permit, outcome: &AnyOutcome) {
         let update = self.workers[nth].record(&self.store, &permit, outcome.outcome(), self.now);
         if answer(update) != Receipt::Stale {
-            let is_other =
-                |probe: &Permit| (probe.generation, probe.ticket) != (permit.generation, permit.ticket);
-            self.out.retain(is_other);
+            self.out.take_back(permit);
         }
     }
 

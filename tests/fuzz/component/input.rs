@@ -1,12 +1,12 @@
 //! What a host may ask of the component, sensible or not.
 
 use bolero::TypeGenerator;
-
-use crate::any::{AnyMark, AnyNumber, AnyWord, Damage};
-use crate::bindings::exports::breakerbox::breaker::settings::{
-    Backoff, HalfOpenPolicy, Settings, WindowType,
+use breakerbox_host::wit::bindings::exports::breakerbox::breaker::settings::{
+    Backoff, HalfOpenPolicy, WindowType,
 };
-use crate::bindings::exports::breakerbox::breaker::types::{Outcome, Permit};
+use breakerbox_host::wit::{Settings, UNSET};
+
+use crate::any::{AnyMark, AnyNumber, AnyOutcome, AnyPermit, AnyWord, Control, Damage};
 
 #[derive(Debug, TypeGenerator)]
 pub(crate) struct Calls(pub(crate) Vec<(AnyMark, Call)>);
@@ -37,13 +37,6 @@ pub(crate) enum Deed {
     TakeEvents,
     Save,
     Drop,
-}
-
-#[derive(Debug, TypeGenerator)]
-pub(crate) enum Control {
-    ForceOpen,
-    Disable,
-    Reset,
 }
 
 #[derive(Debug, TypeGenerator)]
@@ -136,24 +129,6 @@ pub(crate) struct AnySettings {
     kept: u8,
 }
 
-/// Settings that say nothing.
-pub(crate) const DEFAULTS: Settings = Settings {
-    window_type: None,
-    window_size: None,
-    minimum_calls: None,
-    failure_rate_threshold: None,
-    slow_call_duration: None,
-    slow_call_rate_threshold: None,
-    consecutive_failures: None,
-    wait_in_open: None,
-    open_backoff: None,
-    open_jitter: None,
-    half_open_calls: None,
-    half_open_policy: None,
-    max_wait_in_half_open: None,
-    enabled: None,
-};
-
 impl AnySettings {
     pub(crate) fn settings(&self) -> Settings {
         let word = |word: &Option<AnyWord>| word.as_ref().map(AnyWord::number);
@@ -193,56 +168,8 @@ impl AnySettings {
                 half_open_calls: Some(all.half_open_calls.map_or(2, |it| it % 4 + 1)),
                 half_open_policy: all.half_open_policy,
                 enabled: all.enabled,
-                ..DEFAULTS
+                ..UNSET
             },
-        }
-    }
-}
-
-#[derive(Debug, TypeGenerator)]
-pub(crate) enum AnyPermit {
-    /// One that was handed out, perhaps recorded before, perhaps by another breaker.
-    Issued(u8),
-    /// One that nobody handed out, of the current generation.
-    MadeUp(u8),
-    Any {
-        generation: AnyNumber,
-        ticket: AnyWord,
-        admitted_at: AnyNumber,
-    },
-}
-
-impl AnyPermit {
-    pub(crate) fn permit(&self, issued: &[Permit], generation: u64) -> Permit {
-        let made_up = |ticket| Permit { generation, ticket, admitted_at: 0 };
-        match self {
-            Self::Issued(nth) => {
-                let nth = usize::from(*nth).checked_rem(issued.len());
-                nth.and_then(|nth| issued.get(nth)).copied().unwrap_or(made_up(0))
-            }
-            Self::MadeUp(ticket) => made_up((*ticket).into()),
-            Self::Any { generation, ticket, admitted_at } => Permit {
-                generation: generation.number(),
-                ticket: ticket.number(),
-                admitted_at: admitted_at.number(),
-            },
-        }
-    }
-}
-
-#[derive(Debug, TypeGenerator)]
-pub(crate) enum AnyOutcome {
-    Success,
-    Failure,
-    Ignored,
-}
-
-impl AnyOutcome {
-    pub(crate) fn outcome(&self) -> Outcome {
-        match self {
-            Self::Success => Outcome::Success,
-            Self::Failure => Outcome::Failure,
-            Self::Ignored => Outcome::Ignored,
         }
     }
 }

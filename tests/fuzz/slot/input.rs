@@ -3,11 +3,9 @@
 use std::time::Duration;
 
 use bolero::TypeGenerator;
-use breakerbox_core::{
-    Backoff, HalfOpenPolicy, Hundredths, Mark, Outcome, Permit, Rules, Settings, WindowType,
-};
+use breakerbox_core::{Backoff, HalfOpenPolicy, Hundredths, Mark, Rules, Settings, WindowType};
 
-use crate::any::{AnyMark, AnyNumber, AnyWord, Damage};
+use crate::any::{AnyMark, AnyOutcome, AnyPermit, AnyWord, Control, Damage};
 
 /// Two workers on one slot, and what they and others do to it.
 #[derive(Debug, TypeGenerator)]
@@ -30,66 +28,11 @@ pub(crate) enum Step {
     Foreign(Foreign),
 }
 
-#[derive(Debug, TypeGenerator)]
-pub(crate) enum Control {
-    ForceOpen,
-    Disable,
-    Reset,
-}
-
 /// What somebody else does to the key.
 #[derive(Debug, TypeGenerator)]
 pub(crate) enum Foreign {
     Write(Vec<u8>),
     Damage(Damage),
-}
-
-#[derive(Debug, TypeGenerator)]
-pub(crate) enum AnyPermit {
-    /// One that was handed out, perhaps recorded before.
-    Issued(u8),
-    /// One that nobody handed out, of the current generation.
-    MadeUp(u8),
-    Any {
-        generation: AnyNumber,
-        ticket: AnyWord,
-        admitted_at: AnyNumber,
-    },
-}
-
-impl AnyPermit {
-    pub(crate) fn permit(&self, issued: &[Permit], generation: u64) -> Permit {
-        let made_up = |ticket| Permit { generation, ticket, admitted_at: Mark::ZERO };
-        match self {
-            Self::Issued(nth) => {
-                let nth = usize::from(*nth).checked_rem(issued.len());
-                nth.and_then(|nth| issued.get(nth)).copied().unwrap_or(made_up(0))
-            }
-            Self::MadeUp(ticket) => made_up((*ticket).into()),
-            Self::Any { generation, ticket, admitted_at } => Permit {
-                generation: generation.number(),
-                ticket: ticket.number(),
-                admitted_at: Mark::from_nanos(admitted_at.number()),
-            },
-        }
-    }
-}
-
-#[derive(Debug, TypeGenerator)]
-pub(crate) enum AnyOutcome {
-    Success,
-    Failure,
-    Ignored,
-}
-
-impl AnyOutcome {
-    pub(crate) fn outcome(&self) -> Outcome {
-        match self {
-            Self::Success => Outcome::Success,
-            Self::Failure => Outcome::Failure,
-            Self::Ignored => Outcome::Ignored,
-        }
-    }
 }
 
 /// Rules within their limits, small ones more often.

@@ -5,12 +5,12 @@ use breakerbox_core::{EventKind, Mark, Outcome, Permit, Receipt, Rejection, Snap
 use wasmtime::component::{Component, Linker, ResourceAny};
 use wasmtime::{Config, Engine, Store};
 
-use super::bindings::exports::breakerbox::breaker::breakers::Guest;
-use super::bindings::exports::breakerbox::breaker::settings::{Problem, Settings};
-use super::bindings::{Breakerbox, BreakerboxPre};
-use super::convert;
 use crate::guests::COMPONENT_WASM;
 use crate::scenario::Control;
+use crate::wit::bindings::exports::breakerbox::breaker::breakers::Guest;
+use crate::wit::bindings::exports::breakerbox::breaker::settings::Problem;
+use crate::wit::bindings::{Breakerbox, BreakerboxPre};
+use crate::wit::{Settings, convert};
 
 /// One instance of the component, and the settings of the breakers in it.
 pub(super) struct Instance {

@@ -3,8 +3,6 @@ use anyhow::Result;
 use super::agreeing::Agreeing;
 use super::{Host, Session};
 
-mod bindings;
-mod convert;
 mod instance;
 mod kept;
 mod restored;

@@ -1,4 +1,4 @@
-//! The WIT types as the core's types of the same names.
+//! The WIT types as the core's types of the same names, and back.
 
 use std::time::Duration;
 
@@ -8,12 +8,14 @@ use breakerbox_core::{Hundredths, Mark};
 
 use super::bindings::exports::breakerbox::breaker::types as wit;
 
-pub(super) fn permit(permit: core::Permit) -> wit::Permit {
+/// A permit as the component takes it.
+pub fn permit(permit: core::Permit) -> wit::Permit {
     let core::Permit { generation, ticket, admitted_at } = permit;
     wit::Permit { generation, ticket, admitted_at: admitted_at.nanos() }
 }
 
-pub(super) fn outcome(outcome: core::Outcome) -> wit::Outcome {
+/// An outcome as the component takes it.
+pub fn outcome(outcome: core::Outcome) -> wit::Outcome {
     match outcome {
         core::Outcome::Success => wit::Outcome::Success,
         core::Outcome::Failure => wit::Outcome::Failure,
@@ -21,7 +23,8 @@ pub(super) fn outcome(outcome: core::Outcome) -> wit::Outcome {
     }
 }
 
-pub(super) fn receipt(receipt: wit::Receipt) -> core::Receipt {
+/// What became of an outcome.
+pub fn receipt(receipt: wit::Receipt) -> core::Receipt {
     match receipt {
         wit::Receipt::Counted => core::Receipt::Counted,
         wit::Receipt::Ignored => core::Receipt::Ignored,
@@ -29,7 +32,11 @@ pub(super) fn receipt(receipt: wit::Receipt) -> core::Receipt {
     }
 }
 
-pub(super) fn decision(decision: wit::Decision) -> Result<core::Permit, core::Rejection> {
+/// The answer to a call that asks for a permit.
+///
+/// # Errors
+/// The call was rejected.
+pub fn decision(decision: wit::Decision) -> Result<core::Permit, core::Rejection> {
     match decision {
         wit::Decision::Admitted(wit::Permit { generation, ticket, admitted_at }) => {
             Ok(core::Permit { generation, ticket, admitted_at: Mark::from_nanos(admitted_at) })
@@ -46,7 +53,7 @@ pub(super) fn decision(decision: wit::Decision) -> Result<core::Permit, core::Re
     }
 }
 
-pub(super) fn snapshot(look: &wit::Snapshot) -> Result<core::Snapshot> {
+pub(crate) fn snapshot(look: &wit::Snapshot) -> Result<core::Snapshot> {
     Ok(core::Snapshot {
         state: state(look.state),
         generation: look.generation,
@@ -64,7 +71,7 @@ pub(super) fn snapshot(look: &wit::Snapshot) -> Result<core::Snapshot> {
     })
 }
 
-pub(super) fn event_kind(kind: wit::EventKind) -> core::EventKind {
+pub(crate) fn event_kind(kind: wit::EventKind) -> core::EventKind {
     match kind {
         wit::EventKind::Opened => core::EventKind::Opened,
         wit::EventKind::HalfOpened => core::EventKind::HalfOpened,
