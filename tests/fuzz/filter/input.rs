@@ -241,30 +241,24 @@ impl AnyResponse {
     }
 }
 
+/// Which of [`CALLBACKS`], and whether it is the end.
 #[derive(Debug, TypeGenerator)]
-pub(crate) enum AnyCallback {
-    RequestHeaders(bool),
-    RequestBody(bool),
-    RequestTrailers,
-    ResponseHeaders(bool),
-    ResponseBody(bool),
-    ResponseTrailers,
-    Done,
-    Log,
-}
+pub(crate) struct AnyCallback(u8, bool);
+
+const CALLBACKS: [fn(bool) -> Callback; 8] = [
+    Callback::RequestHeaders,
+    Callback::RequestBody,
+    |_| Callback::RequestTrailers,
+    Callback::ResponseHeaders,
+    Callback::ResponseBody,
+    |_| Callback::ResponseTrailers,
+    |_| Callback::Done,
+    |_| Callback::Log,
+];
 
 impl AnyCallback {
     pub(crate) fn callback(&self) -> Callback {
-        match *self {
-            Self::RequestHeaders(end) => Callback::RequestHeaders(end),
-            Self::RequestBody(end) => Callback::RequestBody(end),
-            Self::RequestTrailers => Callback::RequestTrailers,
-            Self::ResponseHeaders(end) => Callback::ResponseHeaders(end),
-            Self::ResponseBody(end) => Callback::ResponseBody(end),
-            Self::ResponseTrailers => Callback::ResponseTrailers,
-            Self::Done => Callback::Done,
-            Self::Log => Callback::Log,
-        }
+        nth(&CALLBACKS, self.0)(self.1)
     }
 }
 
