@@ -147,20 +147,6 @@ fn events_that_nobody_takes_are_bounded_and_counted() {
 }
 
 #[test]
-fn calls_allocate_nothing() {
-    let (breaker, open) = (breaker(unset()), breaker(unset()));
-    open.force_open(SECOND);
-    let counted = allocation_counter::measure(|| {
-        for nth in 0..500 {
-            let outcome = if nth % 10 == 0 { Outcome::Failure } else { Outcome::Success };
-            assert_eq!(call(&breaker, outcome, SECOND + nth), Receipt::Counted);
-            rejected(open.acquire(SECOND + nth));
-        }
-    });
-    assert_eq!(counted.count_total, 0);
-}
-
-#[test]
 fn a_saved_breaker_goes_on_where_it_was() {
     let before = breaker(small());
     call(&before, Outcome::Failure, SECOND);
