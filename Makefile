@@ -99,7 +99,7 @@ target/hosts/python/set-up: tests/hosts/python/requirements.txt
 	@python3 -m pip install --quiet --disable-pip-version-check --root-user-action ignore --target $(@D) --requirement $<
 	@touch $@
 
-tests/hosts/javascript/node_modules/set-up: tests/hosts/javascript/package.json
+tests/hosts/javascript/node_modules/set-up: tests/hosts/javascript/package.json tests/hosts/javascript/package-lock.json
 	@if ! command -v npm >/dev/null; then \
 		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 			apt-get update --quiet=2 && apt-get install --quiet=2 --yes --no-install-recommends nodejs npm >/dev/null; \
@@ -107,5 +107,5 @@ tests/hosts/javascript/node_modules/set-up: tests/hosts/javascript/package.json
 			echo "No npm, which the example in JavaScript needs: install Node.js 20 or newer"; exit 1; \
 		fi; \
 	fi
-	@npm install --prefix $(<D) --loglevel error --no-audit --no-fund
+	@npm ci --prefix $(<D) --loglevel error --no-audit --no-fund
 	@touch $@
