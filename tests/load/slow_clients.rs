@@ -171,7 +171,7 @@ async fn a_client_that_envoy_gives_up_on_says_nothing_about_the_upstream() -> Re
 
 /// To a gRPC client Envoy says so with status 200, and what it is in `grpc-status`.
 #[tokio::test]
-async fn nor_does_a_grpc_client_that_envoy_gives_up_on() -> Result<()> {
+async fn a_grpc_client_that_envoy_gives_up_on_says_nothing_about_it_either() -> Result<()> {
     for limit in ["stream_idle_timeout", "request_timeout"] {
         let mut setup = Setup::new(&json!({ "consecutive_failures": 1 }))?;
         setup.bootstrap.connection_manager()?[limit] = "0.3s".into();

@@ -49,7 +49,7 @@ impl Seen {
 
 /// A client that keeps its connection, or has a new one for each request.
 pub(crate) struct Visitor {
-    pub(crate) client: Client,
+    client: Client,
     keeps: bool,
     kept: Option<Connection>,
 }
@@ -89,7 +89,7 @@ impl Books {
         *self.0.entry((breaker, seen)).or_default() += 1;
     }
 
-    pub(crate) fn add(&mut self, other: Self) {
+    fn add(&mut self, other: Self) {
         for (line, count) in other.0 {
             *self.0.entry(line).or_default() += count;
         }

@@ -27,7 +27,7 @@ async fn assert_untouched(world: &World) -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_control_without_the_header_that_other_sites_cannot_send() -> Result<()> {
+async fn a_control_without_the_header_that_other_sites_cannot_send_is_refused() -> Result<()> {
     let world = start().await?;
     // What a form or a simple script on another site sends.
     for headers in [
@@ -48,7 +48,7 @@ async fn a_control_without_the_header_that_other_sites_cannot_send() -> Result<(
 }
 
 #[tokio::test]
-async fn a_browser_that_asks_for_another_site_whether_it_may() -> Result<()> {
+async fn a_browser_that_asks_for_another_site_whether_it_may_is_refused() -> Result<()> {
     let world = start().await?;
     let preflight = [
         ("origin", "https://evil.example"),
@@ -63,7 +63,7 @@ async fn a_browser_that_asks_for_another_site_whether_it_may() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_name_that_somebody_else_may_have_pointed_here() -> Result<()> {
+async fn a_name_that_somebody_else_may_have_pointed_here_is_refused() -> Result<()> {
     let world = start().await?;
     for host in ["evil.example", "evil.example:9900", "127.0.0.1.evil.example"] {
         for (method, path) in [(Method::GET, "/breakers"), (Method::POST, "/breakers/orders/force-open")] {
@@ -76,7 +76,7 @@ async fn a_name_that_somebody_else_may_have_pointed_here() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_missing_or_wrong_token() -> Result<()> {
+async fn a_missing_or_wrong_token_is_refused() -> Result<()> {
     let world = World::start(&json!({ "role": "admin", "token": "s3cret" })).await?;
     world.call("orders", "/orders").await?;
     let right = ("authorization", "Bearer s3cret");
@@ -104,7 +104,7 @@ async fn a_missing_or_wrong_token() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_path_that_leads_elsewhere() -> Result<()> {
+async fn a_path_that_leads_elsewhere_finds_nothing() -> Result<()> {
     let world = start().await?;
     for path in [
         "/breakers/../../etc/passwd",
@@ -139,7 +139,7 @@ async fn a_path_that_leads_elsewhere() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_id_longer_than_any_breakers() -> Result<()> {
+async fn an_id_longer_than_any_breakers_is_refused() -> Result<()> {
     let world = start().await?;
     for length in [1_000, 20_000, 50_000] {
         let long = "x".repeat(length);
@@ -156,7 +156,7 @@ async fn an_id_longer_than_any_breakers() -> Result<()> {
 }
 
 #[tokio::test]
-async fn other_methods() -> Result<()> {
+async fn other_methods_are_refused() -> Result<()> {
     let world = start().await?;
     for method in [Method::PUT, Method::DELETE, Method::PATCH, Method::HEAD, Method::TRACE] {
         for (path, allowed) in [("/", "GET"), ("/breakers", "GET, POST"), ("/breakers/orders", "GET, POST")] {
