@@ -43,7 +43,8 @@ fn sound_configurations() -> Vec<String> {
         paths.sort();
         paths.into_iter().map(|path| String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned())
     };
-    let scenarios = ["own", "seeds"].into_iter().flat_map(|folder| read_all(&format!("scenarios/{folder}")));
+    let scenarios =
+        ["own", "peer", "seeds"].into_iter().flat_map(|folder| read_all(&format!("scenarios/{folder}")));
     let settings =
         scenarios.map(|scenario| serde_json::from_str::<Value>(&scenario).unwrap()["config"].to_string());
     read_all("fuzz/__fuzz__/configuration/corpus").chain(settings).collect()
