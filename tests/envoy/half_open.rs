@@ -95,9 +95,7 @@ async fn probes_that_fail_open_it_again_and_it_recovers_with_the_upstream() -> R
 async fn a_probe_whose_client_leaves_gives_its_permit_back() -> Result<()> {
     let world = ready_to_probe(&probes(1)).await?;
     world.orders.on("/orders", Behaviour::hang());
-    let client = world.client;
-    let leaving = tokio::spawn(async move { client.get("/orders").await });
-    world.orders.wait_for("/orders", |traffic| traffic.waiting == 1, PATIENCE).await?;
+    let leaving = world.waiting_at_orders().await?;
     let reply = world.client.get("/orders").await?;
     assert_eq!(Rejection::reason(&reply).as_deref(), Some("half_open_full"));
     leaving.abort();
@@ -134,9 +132,7 @@ async fn a_probe_that_does_not_end_in_time_opens_it_again_and_is_stale_when_it_d
     let world = ready_to_probe(&settings).await?;
     let gate = Gate::new();
     world.orders.on("/orders", Behaviour::from(Answer::Status(200)).held_by(&gate));
-    let client = world.client;
-    let probe = tokio::spawn(async move { client.get("/orders").await });
-    world.orders.wait_for("/orders", |traffic| traffic.waiting == 1, PATIENCE).await?;
+    let probe = world.waiting_at_orders().await?;
 
     // Nothing moves by itself: the call that finds the time over opens it.
     while world.state(ORDERS).await? == "half_open" {

@@ -6,7 +6,7 @@ use serde_json::json;
 use tokio::task::JoinSet;
 
 use crate::world::{
-    CATALOG, Counts, ORDERS, Rejection, World, assert_moves_balance, calls, moves, wait_in_open,
+    CATALOG, Counts, ORDERS, PATIENCE, Rejection, Setup, World, assert_moves_balance, calls, wait_in_open,
 };
 
 #[tokio::test]
@@ -51,7 +51,7 @@ async fn metrics_agree_with_what_clients_and_upstreams_saw() -> Result<()> {
         let labels = [("breaker", ORDERS), ("reason", reason)];
         assert_eq!(metrics.sum("breakerbox_not_permitted_calls", &labels), seen(reason), "{reason}");
     }
-    let moves = |from, to| moves(&metrics, ORDERS, from, to);
+    let moves = |from, to| metrics.moves(ORDERS, from, to);
     assert!(moves("closed", "open") > 0 && moves("half_open", "closed") > 0, "{metrics}");
     assert_moves_balance(&metrics, ORDERS)?;
     Ok(())
@@ -102,7 +102,7 @@ async fn each_transition_is_logged_once_and_says_why() -> Result<()> {
 
     let said = |line: &str| line.split_once("breakerbox: \"orders\" ").map(|(_, said)| said.to_owned());
     let last = |line: &str| said(line).is_some_and(|said| said.starts_with("half_open -> closed"));
-    world.envoy.log().wait_for(last, crate::world::PATIENCE).await?;
+    world.envoy.log().wait_for(last, PATIENCE).await?;
     let lines: Vec<_> = world.envoy.log().lines().iter().filter_map(|line| said(line)).collect();
     assert_eq!(
         lines,
@@ -119,7 +119,7 @@ async fn each_transition_is_logged_once_and_says_why() -> Result<()> {
 
 #[tokio::test]
 async fn a_request_without_a_route_or_a_name_of_it_passes_and_is_counted() -> Result<()> {
-    let mut setup = crate::world::Setup::new(&json!({ "consecutive_failures": 1 }))?;
+    let mut setup = Setup::new(&json!({ "consecutive_failures": 1 }))?;
     setup.add_route(json!({ "match": { "prefix": "/nameless" }, "route": { "cluster": "orders" } }))?;
     let world = setup.start().await?;
     world.orders.on("/nameless", Answer::Status(500));

@@ -80,9 +80,7 @@ async fn a_client_that_leaves_is_ignored() -> Result<()> {
 
     world.orders.on("/orders", Behaviour::hang());
     let before = world.counts(ORDERS).await?;
-    let leaving = tokio::spawn(async move { client.get("/orders").await });
-    world.orders.wait_for("/orders", |traffic| traffic.waiting == 1, PATIENCE).await?;
-    leaving.abort();
+    world.waiting_at_orders().await?.abort();
     assert_eq!(world.news(before).await?, Counts::IGNORED, "before the response");
 
     world.orders.on("/orders", Answer::StallInBody);

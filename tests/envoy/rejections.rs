@@ -25,15 +25,7 @@ async fn a_rejection_says_who_rejects_and_when_to_come_back() -> Result<()> {
 async fn access_logs_tell_rejections_from_the_answers_of_an_upstream() -> Result<()> {
     let settings = json!({ "window_size": 4, "minimum_calls": 4, "wait_in_open": "1m" });
     let mut setup = Setup::new(&settings)?;
-    setup.bootstrap.connection_manager()?["access_log"] = json!([{
-        "name": "stderr",
-        "typed_config": {
-            "@type": "type.googleapis.com/envoy.extensions.access_loggers.stream.v3.StderrAccessLog",
-            "log_format": { "text_format_source": {
-                "inline_string": "access: %RESPONSE_CODE% %RESPONSE_CODE_DETAILS%\n",
-            } },
-        },
-    }]);
+    setup.log_access("access: %RESPONSE_CODE% %RESPONSE_CODE_DETAILS%")?;
     let world = setup.start().await?;
     world.open_orders(4).await?;
     world.client.get_many(10, "/orders").await?;
@@ -59,9 +51,7 @@ async fn rejections_are_never_counted_as_calls() -> Result<()> {
     // Rejections while a probe is out are none either: that probe alone decides.
     let gate = Gate::new();
     world.orders.on("/orders", Behaviour::from(Answer::Status(200)).held_by(&gate));
-    let client = world.client;
-    let probe = tokio::spawn(async move { client.get("/orders").await });
-    world.orders.wait_for("/orders", |traffic| traffic.waiting == 1, PATIENCE).await?;
+    let probe = world.waiting_at_orders().await?;
     rejected += world.client.get_many(40, "/orders").await?.len() as u64;
     gate.open();
     assert_eq!(probe.await??.status, 200);

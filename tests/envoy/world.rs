@@ -10,7 +10,7 @@ use hyper::header::HeaderValue;
 use hyper::{Method, Request};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::task::JoinSet;
+use tokio::task::{JoinHandle, JoinSet};
 
 /// How long an event may take that a test waits for.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(15);
@@ -62,6 +62,18 @@ impl Setup {
         Ok(())
     }
 
+    /// Lets Envoy write a line of this format to its log for each request.
+    pub(crate) fn log_access(&mut self, format: &str) -> Result<()> {
+        self.bootstrap.connection_manager()?["access_log"] = json!([{
+            "name": "stderr",
+            "typed_config": {
+                "@type": "type.googleapis.com/envoy.extensions.access_loggers.stream.v3.StderrAccessLog",
+                "log_format": { "text_format_source": { "inline_string": format!("{format}\n") } },
+            },
+        }]);
+        Ok(())
+    }
+
     pub(crate) async fn start(self) -> Result<World> {
         let Self { bootstrap, orders, catalog } = self;
         let envoy = Envoy::start(&bootstrap, WORKERS).await?;
@@ -96,8 +108,7 @@ impl World {
 
     /// Waits until a breaker has gone this way so many times.
     pub(crate) async fn moved(&self, breaker: &str, from: &str, to: &str, times: u64) -> Result<Metrics> {
-        let labels = [("breaker", breaker), ("from", from), ("to", to)];
-        let moved = |metrics: &Metrics| metrics.sum("breakerbox_transitions", &labels) >= times;
+        let moved = |metrics: &Metrics| metrics.moves(breaker, from, to) >= times;
         let metrics = self.envoy.wait_for_metrics(moved, PATIENCE).await;
         metrics.with_context(|| format!("{breaker} did not go from {from} to {to} {times} times"))
     }
@@ -125,6 +136,14 @@ impl World {
     pub(crate) async fn recorded(&self, breaker: &str, calls: u64) -> Result<Metrics> {
         let recorded = |metrics: &Metrics| metrics.sum("breakerbox_calls", &[("breaker", breaker)]) >= calls;
         self.envoy.wait_for_metrics(recorded, PATIENCE).await
+    }
+
+    /// A request that the upstream of `/orders` has, and does not answer.
+    pub(crate) async fn waiting_at_orders(&self) -> Result<JoinHandle<Result<Reply>>> {
+        let client = self.client;
+        let request = tokio::spawn(async move { client.get("/orders").await });
+        self.orders.wait_for("/orders", |traffic| traffic.waiting == 1, PATIENCE).await?;
+        Ok(request)
     }
 
     /// Sends one request after the other to `/orders`, whose upstream fails now, until these many have opened the breaker.
@@ -172,20 +191,7 @@ pub(crate) async fn wait_in_open(millis: u64) {
 
 /// The state that the gauge of a breaker shows.
 pub(crate) fn state(metrics: &Metrics, breaker: &str) -> Result<&'static str> {
-    let gauge = metrics.matching("breakerbox_state", &[("breaker", breaker)]).next();
-    Ok(match gauge.with_context(|| format!("no state of {breaker} in\n{metrics}"))?.value {
-        0 => "closed",
-        1 => "open",
-        2 => "half_open",
-        3 => "forced_open",
-        4 => "disabled",
-        _ => "unknown",
-    })
-}
-
-/// How often a breaker went this way.
-pub(crate) fn moves(metrics: &Metrics, breaker: &str, from: &str, to: &str) -> u64 {
-    metrics.sum("breakerbox_transitions", &[("breaker", breaker), ("from", from), ("to", to)])
+    metrics.state(breaker).with_context(|| format!("no state of {breaker} in\n{metrics}"))
 }
 
 /// Makes sure that every state was left as often as it was entered, except for the one that the breaker is in now.
@@ -193,8 +199,8 @@ pub(crate) fn assert_moves_balance(metrics: &Metrics, breaker: &str) -> Result<(
     let now = state(metrics, breaker)?;
     let all = ["closed", "open", "half_open"];
     for here in all {
-        let entered: u64 = all.iter().map(|other| moves(metrics, breaker, other, here)).sum();
-        let left: u64 = all.iter().map(|other| moves(metrics, breaker, here, other)).sum();
+        let entered: u64 = all.iter().map(|other| metrics.moves(breaker, other, here)).sum();
+        let left: u64 = all.iter().map(|other| metrics.moves(breaker, here, other)).sum();
         let (entered, left) = (entered + u64::from(here == "closed"), left + u64::from(here == now));
         assert_eq!(entered, left, "{breaker}: {here}\n{metrics}");
     }

@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 
 use crate::size::soak;
 use crate::traffic::{Books, Seen, Visitor};
-use crate::world::{CATALOG, ORDERS, PATIENCE, Setup, World, moves};
+use crate::world::{CATALOG, ORDERS, PATIENCE, Setup, World};
 
 const CLIENTS: u32 = 12;
 const SHARE: u32 = 250;
@@ -79,8 +79,8 @@ async fn under_a_mixed_load_the_books_balance() -> Result<()> {
     assert_eq!(requests, books.all(|_| true));
     assert_eq!(books.all(|seen| *seen == Seen::Down), 0);
 
-    let opened = moves(&metrics, ORDERS, "closed", "open");
-    let closed = moves(&metrics, ORDERS, "half_open", "closed");
+    let opened = metrics.moves(ORDERS, "closed", "open");
+    let closed = metrics.moves(ORDERS, "half_open", "closed");
     assert!(opened > 0 && closed > 0 && errors > 0 && books.all(|seen| *seen == Seen::Left) > 0, "{books:?}");
     println!(
         "books: {requests} requests = {hits} hits + {rejections} rejections + {errors} errors of Envoy's"

@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 
 use crate::size::soak;
 use crate::traffic::{Books, Seen, Visitor};
-use crate::world::{ORDERS, World, moves, state};
+use crate::world::{ORDERS, World, state};
 
 const CLIENTS: u32 = 8;
 const FLAPS: u32 = 6;
@@ -60,8 +60,8 @@ impl Load {
         Ok(Rest {
             state: state(&metrics, ORDERS)?,
             calls: metrics.sum("breakerbox_calls", &[("breaker", ORDERS)]),
-            half_opens: moves(&metrics, ORDERS, "open", "half_open"),
-            closes: moves(&metrics, ORDERS, "half_open", "closed"),
+            half_opens: metrics.moves(ORDERS, "open", "half_open"),
+            closes: metrics.moves(ORDERS, "half_open", "closed"),
         })
     }
 

@@ -2,6 +2,8 @@ use anyhow::{Context as _, Result};
 use breakerbox_host::client::Reply;
 use breakerbox_host::envoy::Metrics;
 use breakerbox_host::upstream::Answer;
+use bytes::Bytes;
+use http_body_util::Full;
 use hyper::header::{HeaderName, HeaderValue};
 use hyper::{Method, Request};
 use serde_json::{Value, json};
@@ -18,7 +20,7 @@ const CLIENTS: u64 = 8;
 /// The default of `max_breakers`.
 const MOST: u64 = 1000;
 
-fn get(world: &World, id: &[u8]) -> Result<Request<http_body_util::Full<bytes::Bytes>>> {
+fn get(world: &World, id: &[u8]) -> Result<Request<Full<Bytes>>> {
     let mut request = world.client.request(Method::GET, "/orders")?;
     request.headers_mut().insert(BREAKER, HeaderValue::from_bytes(id)?);
     Ok(request)

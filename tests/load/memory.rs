@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use crate::samples::Samples;
 use crate::size::soak;
 use crate::traffic::{Seen, Visitor};
-use crate::world::{ORDERS, World, moves};
+use crate::world::{ORDERS, World};
 
 const CLIENTS: u64 = 8;
 /// Of all clients together. `SOAK=20` makes it a million.
@@ -64,7 +64,7 @@ async fn memory_does_not_grow_with_requests() -> Result<()> {
     clients.join_all().await.into_iter().collect::<Result<()>>()?;
     let metrics = world.envoy.metrics().await?;
     let (opened, closed) =
-        (moves(&metrics, ORDERS, "closed", "open"), moves(&metrics, ORDERS, "half_open", "closed"));
+        (metrics.moves(ORDERS, "closed", "open"), metrics.moves(ORDERS, "half_open", "closed"));
     println!("memory: {total} requests, opened {opened} times, {samples}");
     assert!(opened > 0 && closed > 0, "{metrics}");
     assert!(samples.are_flat(), "{samples}");

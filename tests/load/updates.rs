@@ -2,14 +2,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Result;
-use breakerbox_host::envoy::Update;
+use breakerbox_host::envoy::{Metrics, Update};
 use breakerbox_host::upstream::Answer;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use crate::size::soak;
 use crate::traffic::{Books, Seen, Visitor};
-use crate::world::{CATALOG, ORDERS, PATIENCE, Setup, calls, moves, state};
+use crate::world::{CATALOG, ORDERS, PATIENCE, Setup, calls, state};
 
 const CLIENTS: u32 = 8;
 const UPDATES: u32 = 6;
@@ -65,7 +65,7 @@ async fn updates_under_load_fail_no_request_and_move_no_breaker() -> Result<()> 
     for edition in 1..=UPDATES * soak() {
         assert_eq!(world.configure(&configuration(edition)).await?, Update::Applied);
         // Until old and new have probed side by side.
-        least = moves(&world.envoy.metrics().await?, CATALOG, "open", "half_open") + 10;
+        least = world.envoy.metrics().await?.moves(CATALOG, "open", "half_open") + 10;
         world.moved(CATALOG, "open", "half_open", least).await?;
         let same_end = world.end_of_wait().await?;
         assert!(end.0 <= same_end.1 && same_end.0 <= end.1, "{end:?} {same_end:?}");
@@ -79,7 +79,7 @@ async fn updates_under_load_fail_no_request_and_move_no_breaker() -> Result<()> 
     let probes = world.catalog.hits("/catalog");
     let metrics = world.recorded(CATALOG, probes).await?;
     books.assert_agree(&metrics, CATALOG)?;
-    let half_opens = moves(&metrics, CATALOG, "open", "half_open");
+    let half_opens = metrics.moves(CATALOG, "open", "half_open");
     assert!(half_opens >= least, "{half_opens} of {least}");
     // All fail. Before it opened, those that were under way when it did may have come to the four.
     let (failed, stale) = (calls(&metrics, CATALOG, "failed"), calls(&metrics, CATALOG, "stale"));
@@ -92,7 +92,7 @@ async fn updates_under_load_fail_no_request_and_move_no_breaker() -> Result<()> 
 
     // What was counted is counted still, in the window too.
     let hits = world.catalog.hits("/returns");
-    let shown = |metrics: &breakerbox_host::envoy::Metrics| {
+    let shown = |metrics: &Metrics| {
         metrics.sum("breakerbox_buffered_calls", &[("breaker", RETURNS), ("kind", "failed")]) == hits
     };
     let metrics = world.envoy.wait_for_metrics(shown, PATIENCE).await?;

@@ -1,14 +1,15 @@
 use anyhow::Result;
+use breakerbox_host::envoy::Metrics;
 use breakerbox_host::upstream::Answer;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::request::get;
+use crate::request::{get, unguarded};
 use crate::world::{ORDERS, PATIENCE, Setup, World, calls};
 
 const FALLBACK: &str = "x-breaker-fallback";
 
 /// Orders whose breaker sends requests to the other upstream when it is open.
-async fn start(manager: impl FnOnce(&mut serde_json::Value)) -> Result<World> {
+async fn start(manager: impl FnOnce(&mut Value)) -> Result<World> {
     let mut setup = Setup::new(&json!({}))?;
     let configuration = json!({ "default": {
         "consecutive_failures": 1, "wait_in_open": "1h", "fallback": { "header": { FALLBACK: "yes" } },
@@ -31,9 +32,7 @@ async fn a_rejected_request_takes_another_route_and_is_not_recorded() -> Result<
         assert_eq!(world.client.get("/orders").await?.status, 200);
     }
     assert_eq!((world.orders.hits("/orders"), world.catalog.hits("/orders")), (1, 3));
-    let counted = |metrics: &breakerbox_host::envoy::Metrics| {
-        metrics.sum("breakerbox_fallback_calls", &[("breaker", ORDERS)]) == 3
-    };
+    let counted = |metrics: &Metrics| metrics.sum("breakerbox_fallback_calls", &[("breaker", ORDERS)]) == 3;
     let metrics = world.envoy.wait_for_metrics(counted, PATIENCE).await?;
     assert_eq!(metrics.sum("breakerbox_not_permitted_calls", &[("breaker", ORDERS)]), 3);
     let kinds = ["successful", "failed", "ignored", "stale"].map(|kind| calls(&metrics, ORDERS, kind));
@@ -49,9 +48,7 @@ async fn a_client_cannot_choose_the_fallback_itself() -> Result<()> {
     assert_eq!(reply.status, 404);
     assert_eq!((world.orders.hits("/orders"), world.catalog.hits("/orders")), (1, 0));
     // Which breaker guards the route that it gets instead cannot be known in time.
-    let unguarded =
-        |metrics: &breakerbox_host::envoy::Metrics| metrics.sum("breakerbox_unguarded_calls", &[]) == 1;
-    world.envoy.wait_for_metrics(unguarded, PATIENCE).await?;
+    unguarded(&world, 1).await?;
     Ok(())
 }
 

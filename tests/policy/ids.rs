@@ -5,8 +5,9 @@ use breakerbox_host::client::Reply;
 use breakerbox_host::envoy::Update;
 use breakerbox_host::upstream::Answer;
 use serde_json::json;
+use tokio::task::JoinSet;
 
-use crate::request::{BREAKER, ask, get};
+use crate::request::{BREAKER, ask, get, unguarded};
 use crate::world::{PATIENCE, Rejection, Setup, World};
 
 /// The breaker that guards a request for `path` with these headers, found by having it open.
@@ -46,9 +47,7 @@ async fn a_breaker_is_found_by_what_the_configuration_says() -> Result<()> {
     for _ in 0..3 {
         assert_eq!(world.client.get("/orders").await?.status, 500);
     }
-    let unguarded =
-        |metrics: &breakerbox_host::envoy::Metrics| metrics.sum("breakerbox_unguarded_calls", &[]) == 3;
-    world.envoy.wait_for_metrics(unguarded, PATIENCE).await?;
+    unguarded(&world, 3).await?;
     Ok(())
 }
 
@@ -94,7 +93,7 @@ async fn clients_cannot_make_more_breakers_than_are_allowed() -> Result<()> {
     }
     world.orders.on("/orders", Answer::Status(200));
     // Many at once, over both workers, for the one place that is left.
-    let mut strangers = tokio::task::JoinSet::new();
+    let mut strangers = JoinSet::new();
     for nth in 0..60 {
         let request = get(&world, "/orders", &[(BREAKER, &format!("stranger-{nth}"))])?;
         let client = world.client;
@@ -103,9 +102,7 @@ async fn clients_cannot_make_more_breakers_than_are_allowed() -> Result<()> {
     for reply in strangers.join_all().await {
         assert_eq!(reply?.status, 200);
     }
-    let unguarded =
-        |metrics: &breakerbox_host::envoy::Metrics| metrics.sum("breakerbox_unguarded_calls", &[]) == 59;
-    let metrics = world.envoy.wait_for_metrics(unguarded, PATIENCE).await?;
+    let metrics = unguarded(&world, 59).await?;
     assert_eq!(metrics.matching("breakerbox_state", &[]).count(), 3, "{metrics}");
     // Those that were there stay guarded in every worker.
     for _ in 0..20 {

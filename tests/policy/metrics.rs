@@ -60,7 +60,7 @@ async fn the_gauges_of_a_time_window_fade_without_calls() -> Result<()> {
 #[tokio::test]
 async fn every_metric_is_there_from_a_breakers_first_call() -> Result<()> {
     let mut setup = Setup::new(&json!({}))?;
-    setup.add_route(serde_json::json!({
+    setup.add_route(json!({
         "name": "shop/orders.v1", "match": { "prefix": "/orders" }, "route": { "cluster": "orders" },
     }))?;
     let world = setup.start().await?;

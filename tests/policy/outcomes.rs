@@ -1,11 +1,9 @@
 use anyhow::{Context as _, Result};
+use breakerbox_host::envoy::Metrics;
 use breakerbox_host::upstream::{Answer, Behaviour};
-use bytes::Bytes;
-use http_body_util::Full;
-use hyper::Request;
 use serde_json::{Value, json};
 
-use crate::request::{BREAKER, ask, get};
+use crate::request::{BREAKER, ask, ask_grpc, get};
 use crate::world::{Counts, ORDERS, PATIENCE, Setup, World};
 
 /// An Envoy with a breaker for each value of `x-breaker`, and the policies of some.
@@ -111,12 +109,7 @@ async fn grpc_statuses_count_by_name_and_by_number_in_trailers_and_in_headers() 
         for answer in [Answer::Grpc(status), Answer::GrpcTrailersOnly(status)] {
             world.catalog.on(METHOD, answer);
             let before = world.counts(breaker).await?;
-            let request = Request::post(format!("http://{}{METHOD}", world.client.server()))
-                .header("content-type", "application/grpc")
-                .header("te", "trailers")
-                .header(BREAKER, breaker)
-                .body(Full::new(Bytes::from_static(&[0; 5])))?;
-            world.client.open_http2(request).await?.finish().await;
+            ask_grpc(&world, breaker, METHOD).await?;
             assert_eq!(world.news(before).await?, expected, "{breaker}: {answer:?}");
         }
     }
@@ -168,9 +161,8 @@ async fn a_slow_body_makes_a_call_slow_only_if_it_is_timed_to_its_end() -> Resul
         ask(&world, breaker, "/orders").await?;
         world.recorded(breaker, 1).await?;
     }
-    let slow = |metrics: &breakerbox_host::envoy::Metrics, breaker: &str| {
-        metrics.sum("breakerbox_slow_calls", &[("breaker", breaker)])
-    };
+    let slow =
+        |metrics: &Metrics, breaker: &str| metrics.sum("breakerbox_slow_calls", &[("breaker", breaker)]);
     let metrics = world.envoy.wait_for_metrics(|metrics| slow(metrics, "complete") == 1, PATIENCE).await?;
     assert_eq!(slow(&metrics, "headers"), 0);
     Ok(())

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::world::{Counts, ORDERS, PATIENCE, Rejection, Setup, calls};
+use crate::world::{Counts, ORDERS, Rejection, Setup, calls};
 
 const OPTIONS: &str = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
 
@@ -112,17 +112,14 @@ async fn upstream_every_ending_is_what_it_is_in_the_listener() -> Result<()> {
     drop(exchange);
     assert_eq!(world.news(before).await?, Counts::IGNORED, "the client left");
 
-    let client = world.client;
     world.orders.on("/orders", Behaviour::hang());
     let before = world.counts(ORDERS).await?;
-    let leaving = tokio::spawn(async move { client.get("/orders").await });
-    world.orders.wait_for("/orders", |traffic| traffic.waiting == 1, PATIENCE).await?;
-    leaving.abort();
+    world.waiting_at_orders().await?.abort();
     assert_eq!(world.news(before).await?, Counts::IGNORED, "the client left before the response");
 
     for (content_type, expected) in [("text/plain", b"HTTP/1.1 408"), ("application/grpc", b"HTTP/1.1 200")] {
         let before = world.counts(ORDERS).await?;
-        let mut stream = TcpStream::connect(client.server()).await?;
+        let mut stream = TcpStream::connect(world.client.server()).await?;
         let head = format!("POST /orders HTTP/1.1\r\nhost: shop\r\ncontent-type: {content_type}\r\n");
         stream.write_all(format!("{head}content-length: 9\r\n\r\nstart").as_bytes()).await?;
         let mut status = [0; 12];

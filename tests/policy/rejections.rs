@@ -1,11 +1,8 @@
 use anyhow::Result;
 use breakerbox_host::upstream::Answer;
-use bytes::Bytes;
-use http_body_util::Full;
-use hyper::Request;
 use serde_json::json;
 
-use crate::request::{BREAKER, ask, get};
+use crate::request::{BREAKER, ask, ask_grpc, get};
 use crate::world::{PATIENCE, Rejection, Setup, World};
 
 async fn start() -> Result<World> {
@@ -24,16 +21,10 @@ async fn start() -> Result<World> {
         },
     });
     setup.bootstrap.configure_filter(&configuration.to_string())?;
-    setup.bootstrap.connection_manager()?["access_log"] = json!([{
-        "name": "stderr",
-        "typed_config": {
-            "@type": "type.googleapis.com/envoy.extensions.access_loggers.stream.v3.StderrAccessLog",
-            "log_format": { "text_format_source": { "inline_string":
-                "access: %RESPONSE_CODE% %FILTER_STATE(wasm.breakerbox.breaker:PLAIN)% \
-                 %FILTER_STATE(wasm.breakerbox.decision:PLAIN)%\n",
-            } },
-        },
-    }]);
+    setup.log_access(
+        "access: %RESPONSE_CODE% %FILTER_STATE(wasm.breakerbox.breaker:PLAIN)% \
+         %FILTER_STATE(wasm.breakerbox.decision:PLAIN)%",
+    )?;
     setup.start().await
 }
 
@@ -68,12 +59,7 @@ async fn a_rejected_client_gets_what_the_configuration_says() -> Result<()> {
     assert_eq!(Rejection::read(&plain)?.breaker, "plain");
     assert_eq!((plain.header("retry-after"), plain.header("x-envoy-ratelimited")), (Some("3600"), None));
 
-    let call = Request::post(format!("http://{}/orders", world.client.server()))
-        .header("content-type", "application/grpc")
-        .header("te", "trailers")
-        .header(BREAKER, "rpc")
-        .body(Full::new(Bytes::from_static(&[0; 5])))?;
-    let rpc = world.client.open_http2(call).await?.finish().await;
+    let rpc = ask_grpc(&world, "rpc", "/orders").await?;
     assert_eq!((rpc.status.as_u16(), rpc.header("grpc-status")), (200, Some("8")));
     assert!(rpc.header("grpc-message").is_some_and(|message| message.contains("rpc")), "{rpc:?}");
     assert_eq!(world.orders.hits("/orders"), 4);

@@ -1,7 +1,6 @@
 //! `breakerbox demo`: a breaker at work in a real Envoy, told as it happens, and judged at the end.
 
 mod screen;
-mod state;
 mod timeline;
 mod traffic;
 mod verdict;
@@ -14,7 +13,6 @@ use breakerbox_host::envoy::{Bootstrap, Envoy};
 use breakerbox_host::upstream::{Answer, Upstream};
 
 use screen::Screen;
-use state::{state, transitions};
 use timeline::Timeline;
 use traffic::Traffic;
 use verdict::Facts;
@@ -83,7 +81,7 @@ async fn play(screen: &mut Screen, envoy: &Envoy, orders: &Upstream, half_open_c
     timeline.go_on(CALM).await?;
     timeline
         .go_on_until(Duration::ZERO, |metrics| {
-            [ORDERS, CATALOG].iter().all(|breaker| state(metrics, breaker) == Some("closed"))
+            [ORDERS, CATALOG].iter().all(|breaker| metrics.state(breaker) == Some("closed"))
         })
         .await?
         .context("Envoy does not show the breakers as closed (metric breakerbox_state) although nothing has failed yet")?;
@@ -94,7 +92,7 @@ async fn play(screen: &mut Screen, envoy: &Envoy, orders: &Upstream, half_open_c
     let before_outage = orders_traffic.tally();
     let hits_before_outage = orders.hits(ORDERS_PATH);
     timeline
-        .go_on_until(NOTICE, |metrics| transitions(metrics, ORDERS, "closed", "open") == 1)
+        .go_on_until(NOTICE, |metrics| metrics.moves(ORDERS, "closed", "open") == 1)
         .await?
         .context("the breaker of orders did not open although its upstream fails")?;
     let opened_after = timeline.time().saturating_sub(failing_since);
@@ -102,10 +100,10 @@ async fn play(screen: &mut Screen, envoy: &Envoy, orders: &Upstream, half_open_c
     let hits_at_open = orders.hits(ORDERS_PATH);
 
     let metrics = timeline
-        .go_on_until(PROBE, |metrics| transitions(metrics, ORDERS, "half_open", "open") > 0)
+        .go_on_until(PROBE, |metrics| metrics.moves(ORDERS, "half_open", "open") > 0)
         .await?
         .context("the open breaker of orders did not probe its upstream and open again")?;
-    let reopened = transitions(&metrics, ORDERS, "half_open", "open");
+    let reopened = metrics.moves(ORDERS, "half_open", "open");
     timeline.go_on(SETTLE).await?;
 
     timeline.act("the upstream of orders has recovered: it answers 200");
@@ -114,7 +112,7 @@ async fn play(screen: &mut Screen, envoy: &Envoy, orders: &Upstream, half_open_c
     let outage = orders_traffic.tally() - before_outage;
     let hits_of_probes = orders.hits(ORDERS_PATH) - hits_at_open;
     timeline
-        .go_on_until(PROBE, |metrics| transitions(metrics, ORDERS, "half_open", "closed") == 1)
+        .go_on_until(PROBE, |metrics| metrics.moves(ORDERS, "half_open", "closed") == 1)
         .await?
         .context("the breaker of orders did not close although its upstream has recovered")?;
     let closed_after = timeline.time().saturating_sub(healthy_since);

@@ -5,7 +5,6 @@ use breakerbox_host::envoy::{Envoy, Metrics};
 use tokio::time::{Interval, MissedTickBehavior};
 
 use super::screen::{Cell, Screen};
-use super::state::state;
 use super::traffic::{Tally, Traffic};
 use super::{CATALOG, ORDERS};
 
@@ -97,7 +96,7 @@ impl<'a> Timeline<'a> {
         let now = [self.orders.tally(), self.catalog.tally()];
         let [orders, catalog] = self.at_row_start;
         let cells = [(ORDERS, now[0] - orders), (CATALOG, now[1] - catalog)]
-            .map(|(route, calls)| Cell { breaker: state(metrics, route).unwrap_or("-"), calls });
+            .map(|(route, calls)| Cell { breaker: metrics.state(route).unwrap_or("-"), calls });
         if time < self.row_start + ROW {
             self.screen.unfinished_row(time, &cells);
         } else {

@@ -35,6 +35,24 @@ impl Metrics {
     pub fn sum(&self, name: &str, labels: &[(&str, &str)]) -> u64 {
         self.matching(name, labels).map(|sample| sample.value).sum()
     }
+
+    /// The name of the state that a breaker's gauge shows; `None` if the breaker has none yet.
+    pub fn state(&self, breaker: &str) -> Option<&'static str> {
+        let gauge = self.matching("breakerbox_state", &[("breaker", breaker)]).next()?;
+        Some(match gauge.value {
+            0 => "closed",
+            1 => "open",
+            2 => "half_open",
+            3 => "forced_open",
+            4 => "disabled",
+            _ => "unknown",
+        })
+    }
+
+    /// How often a breaker went from one state to another.
+    pub fn moves(&self, breaker: &str, from: &str, to: &str) -> u64 {
+        self.sum("breakerbox_transitions", &[("breaker", breaker), ("from", from), ("to", to)])
+    }
 }
 
 /// Those of the filter, one a line.
