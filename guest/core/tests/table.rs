@@ -43,21 +43,10 @@ disabled, reset (enabled: false) -> disabled
 disabled, settings -> closed
 ";
 
-/// Rules that only hand and settings apply: the same line whatever `enabled` says.
-const EITHER_WAY: [Rule; 9] = [
-    Rule::FailureRate,
-    Rule::SlowCallRate,
-    Rule::ConsecutiveFailures,
-    Rule::WaitElapsed,
-    Rule::ProbesSucceeded,
-    Rule::ProbeFailed,
-    Rule::MaxWait,
-    Rule::ForceOpen,
-    Rule::Disable,
-];
-
 fn line(from: State, rule: Rule, enabled: bool, to: State) -> String {
-    let enabled = if enabled || EITHER_WAY.contains(&rule) { "" } else { " (enabled: false)" };
+    // Whatever else moves a breaker does not ask whether it is enabled.
+    let asks = matches!(rule, Rule::Reset | Rule::Settings);
+    let enabled = if enabled || !asks { "" } else { " (enabled: false)" };
     format!("{}, {}{enabled} -> {}", from.name(), rule.name(), to.name())
 }
 
