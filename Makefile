@@ -4,6 +4,7 @@
 
 .DEFAULT_GOAL := help
 TARGET := $(or $(CARGO_TARGET_DIR),target)
+TOOLS := $(TARGET)/tools/bin
 .PHONY: help demo test fuzz lint soak deny bench bench-envoy toolchain envoy browser hosts
 
 help: ## Show this list
@@ -19,10 +20,9 @@ test: lint envoy browser hosts ## Formatting, clippy and all tests, among them t
 # Where code is native, its coverage leads to the next input. The guests are wasm, which a fuzzer does not see into: there
 # inputs are drawn.
 FUZZ_SECONDS ?= 60
-BOLERO := target/cargo-bolero/bin/cargo-bolero
 CORPUS := $(CURDIR)/tests/fuzz/__fuzz__
 
-fuzz: toolchain $(BOLERO) ## Fuzz each target for FUZZ_SECONDS (60)
+fuzz: toolchain $(TOOLS)/cargo-bolero ## Fuzz each target for FUZZ_SECONDS (60)
 	@$(call guided,any_calls_on_any_bytes_leave_a_slot,slot)
 	@$(call guided,any_bytes_are_read_or_refused,configuration)
 	@$(call guided,any_damage_to_a_configuration_is_read_or_refused,damaged_configuration)
@@ -30,18 +30,15 @@ fuzz: toolchain $(BOLERO) ## Fuzz each target for FUZZ_SECONDS (60)
 	@$(call drawn,fuzz_filter)
 
 define guided
-	mkdir -p target/fuzz/corpus/$(2)
-	$(BOLERO) test --package breakerbox-fuzz --target-dir target/fuzz --engine libfuzzer --sanitizer NONE \
-		--corpus-dir target/fuzz/corpus/$(2) $(addprefix --engine-args=,$(wildcard $(CORPUS)/$(2)/corpus)) -T $(FUZZ_SECONDS)s $(1)
+	mkdir -p $(TARGET)/fuzz/corpus/$(2)
+	$(TOOLS)/cargo-bolero test --package breakerbox-fuzz --target-dir $(TARGET)/fuzz --engine libfuzzer --sanitizer NONE \
+		--corpus-dir $(TARGET)/fuzz/corpus/$(2) $(addprefix --engine-args=,$(wildcard $(CORPUS)/$(2)/corpus)) -T $(FUZZ_SECONDS)s $(1)
 endef
 
 define drawn
 	BOLERO_RANDOM_ITERATIONS=1000000000 BOLERO_RANDOM_TEST_TIME_MS=$(FUZZ_SECONDS)000 \
 		cargo test --quiet --package breakerbox-host --test $(1) -- --nocapture
 endef
-
-$(BOLERO):
-	@cargo install --quiet --locked --root target/cargo-bolero --version 0.13.5 cargo-bolero
 
 lint: toolchain ## Formatting and clippy, warnings denied
 	cargo fmt --all --check
@@ -54,9 +51,13 @@ soak: toolchain envoy ## Long versions of the tests under load and of the search
 	INTERLEAVINGS=$$((100000 * $(SOAK))) cargo test --package breakerbox-core --test interleavings
 	SOAK=$(SOAK) cargo test --package breakerbox-host --no-default-features --test load -- --nocapture --test-threads 1
 
-deny: toolchain ## Licences, sources and advisories of everything that is built, with cargo-deny
-	@command -v cargo-deny >/dev/null || cargo install --quiet --locked cargo-deny
-	cargo deny check
+deny: toolchain $(TOOLS)/cargo-deny ## Licences, sources and advisories of everything that is built, with cargo-deny
+	$(TOOLS)/cargo-deny check
+
+$(TOOLS)/cargo-bolero: VERSION := 0.13.5
+$(TOOLS)/cargo-deny: VERSION := 0.20.2
+$(TOOLS)/%: | toolchain
+	@cargo install --quiet --locked --root $(TARGET)/tools --version $(VERSION) $*
 
 # cargo builds a package's binaries with its benches, too.
 bench: toolchain ## Benches as one table of ratios, memory, conflicts, and instruction counts against the committed ones
