@@ -11,17 +11,24 @@
 //! - [`Shared`] guards calls of many workers that share a slot in a [`SlotStore`].
 //!
 //! ```
+//! use std::time::{Duration, Instant};
+//!
 //! use breakerbox_core::{Breaker, Mark, Outcome, Settings};
-//! use core::time::Duration;
+//!
+//! let start = Instant::now();
+//! let now = || Mark::ZERO.after(start.elapsed());
 //!
 //! let settings = Settings { window_size: 4, minimum_calls: 4, ..Settings::default() };
-//! let breaker = Breaker::new(&settings, Mark::ZERO).unwrap();
+//! let breaker = Breaker::new(&settings, now()).unwrap();
 //! for _ in 0..4 {
-//!     let permit = breaker.acquire(Mark::ZERO).answer.unwrap();
-//!     breaker.record(&permit, Outcome::Failure, Mark::ZERO);
+//!     let permit = breaker.acquire(now()).answer.unwrap();
+//!     // Here the call is made, and fails.
+//!     if let Some(transition) = breaker.record(&permit, Outcome::Failure, now()).transition {
+//!         println!("{transition}");
+//!     }
 //! }
-//! let rejection = breaker.acquire(Mark::ZERO).answer.unwrap_err();
-//! assert_eq!(rejection.retry_after, Some(Duration::from_mins(1)));
+//! let rejection = breaker.acquire(now()).answer.unwrap_err();
+//! assert!(rejection.retry_after <= Some(Duration::from_mins(1)));
 //! ```
 
 #![no_std]
