@@ -32,11 +32,16 @@ pub struct Breaker {
     latest: AtomicU64,
     entered_at: AtomicU64,
     open_until: AtomicU64,
-    held: Mutex<Held>,
+    held: Apart<Mutex<Held>>,
 }
 
 /// How many turns to wait after losing a compare-and-set: about as many as the standard library's mutex spins.
 const BACK_OFF: u32 = 100;
+
+/// Begins a cache line of its own: who takes the lock disturbs nobody who only reads what stands beside it.
+#[derive(Debug)]
+#[repr(align(64))]
+struct Apart<T>(T);
 
 /// What the lock guards.
 #[derive(Debug)]
@@ -77,7 +82,7 @@ impl Breaker {
             latest: AtomicU64::new(view.header.latest.get()),
             entered_at: AtomicU64::new(view.header.entered_at.get()),
             open_until: AtomicU64::new(view.header.open_until.get()),
-            held: Mutex::new(Held { slot, lent: 0 }),
+            held: Apart(Mutex::new(Held { slot, lent: 0 })),
         }
     }
 
@@ -140,48 +145,24 @@ impl Breaker {
     /// Ends the call that a permit was issued for. It lasted from its admission until `now`.
     #[inline]
     pub fn record(&self, permit: &Permit, outcome: Outcome, now: Mark) -> Effect<Receipt> {
-        let word = self.word();
-        if outcome == Outcome::Success && word.generation() == permit.generation {
-            if word.is_clean() && !self.is_slow(permit, now) {
-                return Effect::nothing(Receipt::Counted);
-            }
-            if word.lent() > 0 {
-                return self.record_success(*permit, now);
+        if outcome == Outcome::Success {
+            let mut word = self.word();
+            // How long it took is asked anew each turn: whoever came first may have brought a later mark.
+            while word.generation() == permit.generation && !self.is_slow(permit, now) {
+                if word.is_clean() {
+                    return Effect::nothing(Receipt::Counted);
+                }
+                let Some(next) = word.with_one_left() else { break };
+                self.see(now);
+                // `Release` takes the mark along.
+                match self.word.compare_exchange_weak(word.0, next.0, Ordering::AcqRel, Ordering::Acquire) {
+                    Ok(_) => return Effect { answer: Receipt::Counted, changed: true, transition: None },
+                    Err(seen) => word = Word(seen),
+                }
+                back_off();
             }
         }
         self.record_in_slot(*permit, outcome, now)
-    }
-
-    #[inline(never)]
-    fn record_success(&self, permit: Permit, now: Mark) -> Effect<Receipt> {
-        if self.leave_success(&permit, now) {
-            return Effect { answer: Receipt::Counted, changed: true, transition: None };
-        }
-        self.record_in_slot(permit, Outcome::Success, now)
-    }
-
-    /// Leaves a fast success in the word, if that lends.
-    #[inline]
-    fn leave_success(&self, permit: &Permit, now: Mark) -> bool {
-        let mut word = self.word();
-        while word.generation() == permit.generation
-            && let Some(next) = word.with_one_left()
-        {
-            if self.is_slow(permit, now) {
-                return false;
-            }
-            self.see(now);
-            // `Release` takes the mark along.
-            match self.word.compare_exchange_weak(word.0, next.0, Ordering::AcqRel, Ordering::Acquire) {
-                Ok(_) => return true,
-                Err(seen) => {
-                    word = Word(seen);
-                    // Somebody is at it: threads that take turns pass the word to and fro less often.
-                    (0..BACK_OFF).for_each(|_| core::hint::spin_loop());
-                }
-            }
-        }
-        false
     }
 
     #[inline(never)]
@@ -227,16 +208,23 @@ impl Breaker {
     #[inline]
     fn see(&self, now: Mark) {
         if self.latest.load(Ordering::Relaxed) < now.nanos() {
-            self.latest.fetch_max(now.nanos(), Ordering::Relaxed);
+            self.raise_latest(now);
         }
+    }
+
+    // Apart, as it is a loop on most machines.
+    #[inline(never)]
+    fn raise_latest(&self, now: Mark) {
+        self.latest.fetch_max(now.nanos(), Ordering::Relaxed);
     }
 
     /// Takes the lock, and back what is lent: the slot knows of every outcome that was counted until now.
     fn hold(&self) -> MutexGuard<'_, Held> {
         // No operation leaves the slot half-written, so what a panicking thread held is still sound.
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.held.0.lock().unwrap_or_else(PoisonError::into_inner);
         if held.lent > 0 {
-            let word = Word(self.word.fetch_and(Word::NOTHING_LENT, Ordering::AcqRel));
+            // All else in the word is the lock's holder's to change, so a swap leaves it as it is.
+            let word = Word(self.word.swap(self.word().with_nothing_lent().0, Ordering::AcqRel));
             let left = held.lent.saturating_sub(word.lent());
             held.lent = 0;
             if left > 0 {
@@ -278,4 +266,11 @@ impl Breaker {
         }
         word.lent()
     }
+}
+
+/// Somebody else is at the word. Threads that take turns pass it to and fro less often.
+#[cold]
+#[inline(never)]
+fn back_off() {
+    (0..BACK_OFF).for_each(|_| core::hint::spin_loop());
 }

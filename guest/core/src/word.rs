@@ -13,8 +13,7 @@ impl Word {
     const LENT_SHIFT: u32 = 5;
     const GENERATION_SHIFT: u32 = 11;
     const LENT: u64 = (1 << Self::GENERATION_SHIFT) - (1 << Self::LENT_SHIFT);
-    /// And-ed to a word, takes back what it lends.
-    pub(crate) const NOTHING_LENT: u64 = !Self::LENT;
+
     /// The slot's word. A generation that it has no room for says no more than the state, and every call that is
     /// not rejected takes the lock.
     pub(crate) fn of(slot: &Slot<'_>, lends: bool) -> Self {
@@ -58,5 +57,10 @@ impl Word {
     /// The word after one more success was left here.
     pub(crate) fn with_one_left(self) -> Option<Self> {
         (self.0 & Self::LENT != 0).then(|| Self(self.0.wrapping_sub(1 << Self::LENT_SHIFT)))
+    }
+
+    /// The word after what it lends was taken back.
+    pub(crate) fn with_nothing_lent(self) -> Self {
+        Self(self.0 & !Self::LENT)
     }
 }
