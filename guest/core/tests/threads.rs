@@ -72,6 +72,38 @@ fn so_many_successes_of_several_threads_move_the_window_on_by_so_many_calls() {
     }
 }
 
+/// A look takes the loan back, so this is about a success that is left in the very instant in which that happens.
+#[test]
+fn looks_at_the_breaker_lose_no_success_and_add_none() {
+    const SIZE: u32 = 10_000;
+    let settings = Settings { window_size: SIZE, ..Settings::default() };
+    for round in 0..20 {
+        let breaker = breaker(&settings);
+        for call in 0..SIZE {
+            let outcome = if call == 0 { Outcome::Failure } else { Outcome::Success };
+            assert_eq!(end(&breaker, outcome, NOW), Receipt::Counted);
+        }
+        assert_eq!(end(&breaker, Outcome::Failure, NOW), Receipt::Counted);
+        let working = AtomicU32::new(2);
+        on_threads(|thread| {
+            if thread == 0 {
+                while working.load(Ordering::Relaxed) > 0 {
+                    assert_eq!(breaker.snapshot(NOW).failed, 1);
+                }
+                return;
+            }
+            for _ in 0..(SIZE - 2) / 2 {
+                assert_eq!(end(&breaker, Outcome::Success, NOW), Receipt::Counted);
+            }
+            working.fetch_sub(1, Ordering::Relaxed);
+        });
+        for failed in [1, 1, 0] {
+            assert_eq!(breaker.snapshot(NOW).failed, failed, "round {round}");
+            assert_eq!(end(&breaker, Outcome::Success, NOW), Receipt::Counted);
+        }
+    }
+}
+
 /// What was counted before the breaker moved is in the counts that it moved with, and nothing else is: the rest is
 /// stale, and the next window starts without it.
 #[test]
