@@ -5,14 +5,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use breakerbox_benches::{NOW, call, clean, on_threads, one_in_ten_fails};
+use breakerbox_benches::{NOW, call, clean, on_threads, one_in_ten_fails, sink};
 use breakerbox_core::{Breaker, Hundredths, Outcome, Settings, WindowType};
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main, measurement::WallTime};
-
-/// Keeps a result that nothing reads.
-fn sink<T>(result: T) {
-    let _ = black_box(result);
-}
 
 /// What every other figure of the group is a multiple of.
 fn baseline(group: &mut BenchmarkGroup<'_, WallTime>) {

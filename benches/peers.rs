@@ -10,13 +10,12 @@
 
 use std::cell::RefCell;
 use std::fmt;
-use std::hint::black_box;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use breakerbox_benches::{NOW, call, clean, on_threads};
-use breakerbox_core::{Breaker, Outcome, Settings};
+use breakerbox_benches::{NOW, UNGUARDED, clean, on_threads, sink};
+use breakerbox_core::{Breaker, Mark, Outcome, Settings};
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main, measurement::WallTime};
 use failsafe::{CircuitBreaker as _, backoff, failure_policy};
 use tower::{Layer, Service, ServiceExt};
@@ -56,19 +55,18 @@ fn one_in_ten_fails(number: u64) -> Result<(), Failed> {
     if number.is_multiple_of(10) { Err(Failed) } else { Ok(()) }
 }
 
-fn ours(breaker: &Breaker, number: u64, work: Work) {
-    let outcome = if black_box(work(number)).is_ok() { Outcome::Success } else { Outcome::Failure };
-    call(black_box(breaker), outcome);
-}
-
-/// The same with the time read as most callers would.
-fn ours_reading_a_clock(breaker: &Breaker, start: Instant, number: u64, work: Work) {
-    let now = || NOW.after(start.elapsed());
-    let breaker = black_box(breaker);
-    if let Ok(permit) = breaker.acquire(now()).answer {
-        let outcome = if black_box(work(number)).is_ok() { Outcome::Success } else { Outcome::Failure };
-        let _ = breaker.record(&permit, outcome, now());
-    }
+/// What the peers have as a method: the operation, if it may go.
+#[inline]
+fn guarded(
+    breaker: &Breaker,
+    now: impl Fn() -> Mark,
+    operation: impl FnOnce() -> Result<(), Failed>,
+) -> Result<(), Option<Failed>> {
+    let Ok(permit) = breaker.acquire(now()).answer else { return Err(None) };
+    let answer = operation();
+    let outcome = if answer.is_ok() { Outcome::Success } else { Outcome::Failure };
+    let _ = breaker.record(&permit, outcome, now());
+    answer.map_err(Some)
 }
 
 fn recloser() -> recloser::Recloser {
@@ -89,44 +87,44 @@ fn totals() -> Totals {
         .build()
 }
 
-fn bench(group: &mut Group<'_>, name: &str, each: impl Fn(u64) + Sync) {
+/// What is called in a group, after so many calls that fail.
+#[derive(Clone, Copy)]
+struct Calls {
+    work: Work,
+    failed_before: u64,
+}
+
+/// Each breaker's code is there once, so that the compiler may put any of them into the loop.
+fn bench(group: &mut Group<'_>, name: &str, calls: Calls, each: impl Fn(u64, Work) + Sync) {
+    let run = |threads, number, work| on_threads(threads, number, |number| each(number, work));
+    run(1, calls.failed_before, fail);
     for threads in [1, 2] {
         group.bench_function(format!("{name}/{threads}"), |b| {
-            b.iter_custom(|n| on_threads(threads, n, &each));
+            b.iter_custom(|n| run(threads, n, calls.work));
         });
     }
 }
 
-/// The peers with a synchronous call, prepared by `prepare` calls that fail.
-fn peers(group: &mut Group<'_>, work: Work, prepare: u64) {
-    let warm = |run: &dyn Fn(u64, Work)| (0..prepare).for_each(|number| run(number, fail));
+/// The peers with a synchronous call.
+fn peers(group: &mut Group<'_>, calls: Calls) {
     let breaker = clean(&Settings { wait_in_open: WAIT, ..Settings::default() });
-    let run = |number, work| ours(&breaker, number, work);
-    warm(&run);
-    bench(group, "breakerbox (window of 100)", |number| run(number, work));
-    let start = Instant::now();
-    bench(group, "breakerbox (window of 100), reading a clock", |number| {
-        ours_reading_a_clock(&breaker, start, number, work);
+    bench(group, "breakerbox (window of 100)", calls, |number, work| {
+        sink(guarded(&breaker, || NOW, || work(number)));
     });
-
+    let start = Instant::now();
+    bench(group, "breakerbox (window of 100), reading a clock", calls, |number, work| {
+        sink(guarded(&breaker, || NOW.after(start.elapsed()), || work(number)));
+    });
     let breaker = recloser();
-    let run = |number, work: Work| drop(black_box(breaker.call(|| work(number))));
-    warm(&run);
-    bench(group, "recloser (window of 100)", |number| run(number, work));
-
+    bench(group, "recloser (window of 100)", calls, |number, work| sink(breaker.call(|| work(number))));
     let breaker = failsafe();
-    let run = |number, work: Work| drop(black_box(breaker.call(|| work(number))));
-    warm(&run);
-    bench(group, "failsafe (failures in a row)", |number| run(number, work));
-
+    bench(group, "failsafe (failures in a row)", calls, |number, work| sink(breaker.call(|| work(number))));
     let breaker = totals();
-    let run = |number, work: Work| drop(black_box(breaker.call(|| work(number))));
-    warm(&run);
-    bench(group, "circuitbreaker-rs (totals)", |number| run(number, work));
+    bench(group, "circuitbreaker-rs (totals)", calls, |number, work| sink(breaker.call(|| work(number))));
 }
 
 /// One thread only: its service is called through `&mut`.
-fn tower_resilience(group: &mut Group<'_>, work: Work, prepare: u64) {
+fn tower_resilience(group: &mut Group<'_>, calls: Calls) {
     let layer = CircuitBreakerLayer::builder()
         .failure_rate_threshold(0.5)
         .sliding_window_size(100)
@@ -138,41 +136,40 @@ fn tower_resilience(group: &mut Group<'_>, work: Work, prepare: u64) {
         RefCell::new(layer.layer(tower::service_fn(|answer: Result<(), Failed>| async move { answer })));
     let run = |number, work: Work| {
         let service = &mut *service.borrow_mut();
-        let _ =
-            black_box(futures::executor::block_on(async { service.ready().await?.call(work(number)).await }));
+        sink(futures::executor::block_on(async { service.ready().await?.call(work(number)).await }));
     };
-    (0..prepare).for_each(|number| run(number, fail));
+    (0..calls.failed_before).for_each(|number| run(number, fail));
     group.bench_function("tower-resilience (window of 100, async)/1", |b| {
         b.iter_custom(|n| {
             let start = Instant::now();
-            (0..n).for_each(|number| run(number, work));
+            (0..n).for_each(|number| run(number, calls.work));
             start.elapsed()
         });
     });
 }
 
-fn scale(group: &mut Group<'_>) {
+fn scale(group: &mut Group<'_>, calls: Calls) {
     let (word, lock) = (AtomicU64::new(1), Mutex::new(1_u64));
-    bench(group, "baseline: relaxed load", |_| {
-        black_box(word.load(Ordering::Relaxed));
-    });
-    bench(group, "a mutex", |_| *lock.lock().expect("nobody panics here") += 1);
-    bench(group, "two clock reads", |_| {
-        black_box(Instant::now());
-        black_box(Instant::now());
-    });
+    bench(group, "baseline: relaxed load", calls, |_, _| sink(word.load(Ordering::Relaxed)));
+    bench(group, "a mutex", calls, |_, _| *lock.lock().expect("nobody panics here") += 1);
+    bench(group, "two clock reads", calls, |_, _| sink((Instant::now(), Instant::now())));
+    // A rejection spares the call.
+    if calls.failed_before == 0 {
+        bench(group, UNGUARDED, calls, |number, work| sink(work(number)));
+    }
 }
 
 fn groups(c: &mut Criterion) {
-    for (name, work, prepare) in [
+    for (name, work, failed_before) in [
         ("peers, all succeed", succeed as Work, 0),
         ("peers, one in ten fails", one_in_ten_fails as Work, 0),
         ("peers, rejected", succeed as Work, 1_000),
     ] {
+        let calls = Calls { work, failed_before };
         let mut group = c.benchmark_group(name);
-        scale(&mut group);
-        peers(&mut group, work, prepare);
-        tower_resilience(&mut group, work, prepare);
+        scale(&mut group, calls);
+        peers(&mut group, calls);
+        tower_resilience(&mut group, calls);
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the benches share: a mark that stands still, a loop on several threads at once, and guests that do nothing.
 
+use std::hint::black_box;
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
@@ -7,6 +8,9 @@ use breakerbox_core::{Breaker, Mark, Outcome, Settings};
 
 /// Some mark. The calls of these benches last no time at all, so none is slow.
 pub const NOW: Mark = Mark::from_millis(1_000_000_000);
+
+/// The row of a group whose others guard the same call. What they take beyond it, the guard adds.
+pub const UNGUARDED: &str = "the call, unguarded";
 
 /// The path of a proxy-wasm filter that does nothing.
 pub const EMPTY_FILTER_WASM: &str = env!("EMPTY_FILTER_WASM");
@@ -32,6 +36,12 @@ pub fn call(breaker: &Breaker, outcome: Outcome) {
     if let Ok(permit) = breaker.acquire(NOW).answer {
         let _ = breaker.record(&permit, outcome, NOW);
     }
+}
+
+/// Keeps a result that nothing reads.
+#[inline]
+pub fn sink<T>(result: T) {
+    let _ = black_box(result);
 }
 
 /// How the call with this number ends where one in ten fails.

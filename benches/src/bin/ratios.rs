@@ -1,13 +1,14 @@
 //! Prints what criterion measured as one table of ratios: `ratios CRITERION_DIRECTORY`.
 //!
 //! Every group has a baseline, measured in the same run. An absolute time means little on another machine; how
-//! many times the baseline it is means more.
+//! many times the baseline it is means more. Where other calls are guarded, a group has the same call unguarded, too.
 
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use breakerbox_benches::UNGUARDED;
 use serde_json::Value;
 
 const BASELINE: &str = "baseline: ";
@@ -26,23 +27,26 @@ fn main() -> Result<(), Box<dyn Error>> {
         let median = estimates["median"]["point_estimate"].as_f64().ok_or("an estimate without a median")?;
         groups.entry(group).or_default().insert(name, median);
     }
-    println!("| work | threads | median ns | times the baseline |\n|---|---|---|---|");
+    println!(
+        "| work | threads | median ns | times the baseline | ns beyond the unguarded call |\n|---|---|---|---|---|"
+    );
     for (group, measured) in &groups {
         for (name, nanos) in measured {
             let (work, threads) = name.rsplit_once('/').unwrap_or((name, "1"));
-            let ratio =
-                baseline(measured, threads).map_or_else(|| "-".into(), |base| format!("{:.2}", nanos / base));
-            println!("| {group}: {work} | {threads} | {nanos:.1} | {ratio} |");
+            let ratio = scale(measured, BASELINE, threads).map(|base| format!("{:.2}", nanos / base));
+            let added = scale(measured, UNGUARDED, threads).map(|call| format!("{:.1}", nanos - call));
+            let [ratio, added] = [ratio, added].map(|figure| figure.unwrap_or_else(|| "-".into()));
+            println!("| {group}: {work} | {threads} | {nanos:.1} | {ratio} | {added} |");
         }
     }
     Ok(())
 }
 
-/// The group's baseline on as many threads, or on one if that is all there is.
-fn baseline(group: &Group, threads: &str) -> Option<f64> {
+/// The group's row of that name, on as many threads or on one if that is all there is.
+fn scale(group: &Group, row: &str, threads: &str) -> Option<f64> {
     let on = |threads: &str| {
         group.iter().find(|(name, _)| {
-            name.starts_with(BASELINE) && name.rsplit_once('/').is_some_and(|(_, number)| number == threads)
+            name.starts_with(row) && name.rsplit_once('/').is_some_and(|(_, number)| number == threads)
         })
     };
     on(threads).or_else(|| on("1")).map(|(_, nanos)| *nanos)
