@@ -145,24 +145,45 @@ impl Breaker {
     /// Ends the call that a permit was issued for. It lasted from its admission until `now`.
     #[inline]
     pub fn record(&self, permit: &Permit, outcome: Outcome, now: Mark) -> Effect<Receipt> {
-        if outcome == Outcome::Success {
-            let mut word = self.word();
-            // How long it took is asked anew each turn: whoever came first may have brought a later mark.
-            while word.generation() == permit.generation && !self.is_slow(permit, now) {
-                if word.is_clean() {
-                    return Effect::nothing(Receipt::Counted);
-                }
-                let Some(next) = word.with_one_left() else { break };
-                self.see(now);
-                // `Release` takes the mark along.
-                match self.word.compare_exchange_weak(word.0, next.0, Ordering::AcqRel, Ordering::Acquire) {
-                    Ok(_) => return Effect { answer: Receipt::Counted, changed: true, transition: None },
-                    Err(seen) => word = Word(seen),
-                }
-                back_off();
+        let word = self.word();
+        if outcome == Outcome::Success && !self.is_slow(permit, now) {
+            if word.is_clean_in(permit.generation) {
+                return Effect::nothing(Receipt::Counted);
+            }
+            if word.lends_in(permit.generation)
+                && (self.leave_success(word, now) || self.leave_success_late(*permit, now))
+            {
+                return Effect { answer: Receipt::Counted, changed: true, transition: None };
             }
         }
         self.record_in_slot(*permit, outcome, now)
+    }
+
+    /// Leaves a fast success in a word that lends, if it is still what it was.
+    #[inline]
+    fn leave_success(&self, word: Word, now: Mark) -> bool {
+        self.see(now);
+        // `Release` takes the mark along.
+        self.word
+            .compare_exchange(word.0, word.with_one_left().0, Ordering::AcqRel, Ordering::Relaxed)
+            .is_ok()
+    }
+
+    /// The same where somebody else is at the word. Threads that take turns pass it to and fro less often.
+    #[cold]
+    #[inline(never)]
+    fn leave_success_late(&self, permit: Permit, now: Mark) -> bool {
+        loop {
+            (0..BACK_OFF).for_each(|_| core::hint::spin_loop());
+            let word = self.word();
+            // How long it took is asked anew each turn: whoever came first may have brought a later mark.
+            if !word.lends_in(permit.generation) || self.is_slow(&permit, now) {
+                return false;
+            }
+            if self.leave_success(word, now) {
+                return true;
+            }
+        }
     }
 
     #[inline(never)]
@@ -266,11 +287,4 @@ impl Breaker {
         }
         word.lent()
     }
-}
-
-/// Somebody else is at the word. Threads that take turns pass it to and fro less often.
-#[cold]
-#[inline(never)]
-fn back_off() {
-    (0..BACK_OFF).for_each(|_| core::hint::spin_loop());
 }

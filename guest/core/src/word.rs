@@ -44,9 +44,9 @@ impl Word {
         self.0 & Self::STATE == state as u64
     }
 
-    /// Only closed breakers are clean.
-    pub(crate) fn is_clean(self) -> bool {
-        self.0 & Self::CLEAN != 0
+    /// Whether a fast success of this generation would be forgotten. Only closed breakers are clean.
+    pub(crate) fn is_clean_in(self, generation: u64) -> bool {
+        self.0 & Self::CLEAN != 0 && self.generation() == generation
     }
 
     /// How many fast successes may still be left here. Only closed breakers lend.
@@ -54,9 +54,14 @@ impl Word {
         u32::try_from((self.0 & Self::LENT) >> Self::LENT_SHIFT).unwrap_or(0)
     }
 
-    /// The word after one more success was left here.
-    pub(crate) fn with_one_left(self) -> Option<Self> {
-        (self.0 & Self::LENT != 0).then(|| Self(self.0.wrapping_sub(1 << Self::LENT_SHIFT)))
+    /// Whether a fast success of this generation may be left here.
+    pub(crate) fn lends_in(self, generation: u64) -> bool {
+        self.0 & Self::LENT != 0 && self.generation() == generation
+    }
+
+    /// The word, if it lends, after one more success was left here.
+    pub(crate) fn with_one_left(self) -> Self {
+        Self(self.0.wrapping_sub(1 << Self::LENT_SHIFT))
     }
 
     /// The word after what it lends was taken back.
