@@ -5,7 +5,6 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use breakerbox_config::Code;
 use breakerbox_core::{self as core_types, Hundredths, Rules};
 
 use crate::bindings::exports::breakerbox::breaker::settings::{
@@ -28,16 +27,12 @@ pub(crate) fn rules(settings: &Settings) -> Result<Rules, Vec<Problem>> {
 pub(crate) fn parse(json: &str) -> Result<Settings, Vec<Problem>> {
     match breakerbox_config::settings(json, &core_types::Settings::default()) {
         Ok(rules) => Ok(to_wit(rules.settings())),
-        Err(problems) => Err(problems
-            .0
-            .into_iter()
-            .map(|problem| Problem {
-                code: problem.code.name().to_string(),
-                key: problem.path,
-                message: problem.message,
-            })
-            .collect()),
+        Err(problems) => Err(problems.0.into_iter().map(json_problem).collect()),
     }
+}
+
+fn json_problem(problem: breakerbox_config::Problem) -> Problem {
+    Problem { code: problem.code.name().to_string(), key: problem.path, message: problem.message }
 }
 
 fn problem(problem: &core_types::Problem) -> Problem {
@@ -48,10 +43,7 @@ fn problem(problem: &core_types::Problem) -> Problem {
     }
 }
 
-/// Without the value: writing floats would make the component a sixth larger.
-const BAD_NUMBER: &str = "is not a number from 0 to 10000000 with at most two decimals";
-
-/// Reads floats as the core's numbers and remembers those that have too many decimals.
+/// Reads floats as the core's numbers and remembers those that cannot be such.
 #[derive(Default)]
 struct Decimals {
     problems: Vec<Problem>,
@@ -60,12 +52,8 @@ struct Decimals {
 impl Decimals {
     /// The number, or 1, which is in every number's range so that nothing else is said about it.
     fn read(&mut self, key: &str, value: f64) -> Hundredths {
-        Hundredths::from_f64(value).unwrap_or_else(|| {
-            self.problems.push(Problem {
-                code: Code::BadNumber.name().to_string(),
-                key: key.to_string(),
-                message: BAD_NUMBER.to_string(),
-            });
+        breakerbox_config::decimal(key, value).unwrap_or_else(|problem| {
+            self.problems.push(json_problem(problem));
             Hundredths(100)
         })
     }

@@ -233,7 +233,7 @@ fn all_problems_come_at_once() {
     let expected = [
         ("bad_number", "failure_rate_threshold"),
         ("bad_number", "slow_call_rate_threshold"),
-        ("bad_number", "open_backoff.multiplier"),
+        ("out_of_range", "open_backoff.multiplier"),
         ("out_of_range", "window_size"),
         ("out_of_range", "half_open_calls"),
         ("out_of_range", "wait_in_open"),
@@ -241,6 +241,20 @@ fn all_problems_come_at_once() {
     ];
     let expected = expected.map(|(code, key)| (code.to_string(), key.to_string()));
     assert_eq!(keys(settings::rules(&wrong)), expected);
+}
+
+#[test]
+fn a_number_that_is_refused_is_named_with_what_its_key_takes() {
+    let wrong = Settings { failure_rate_threshold: Some(33.333), open_jitter: Some(f64::NAN), ..unset() };
+    let problems = settings::rules(&wrong).expect_err("the settings are wrong");
+    let messages: Vec<_> = problems.iter().map(|problem| problem.message.as_str()).collect();
+    assert_eq!(
+        messages,
+        [
+            "33.333 has more than two decimals: give a percentage above 0, up to 100, with at most two decimals",
+            "NaN is not a number: give 0 to 1, with at most two decimals",
+        ]
+    );
 }
 
 #[test]

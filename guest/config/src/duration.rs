@@ -1,8 +1,9 @@
 use alloc::format;
 use core::time::Duration;
 
+use breakerbox_core::Settings;
+
 use crate::Code;
-use crate::json::Json;
 use crate::report::Report;
 use crate::table::At;
 
@@ -33,11 +34,13 @@ pub(crate) enum Fault {
 impl Fault {
     pub(crate) fn report(self, at: &At<'_>, text: &str, report: &mut Report) {
         match self {
-            Self::NoUnit => {
-                let remedy = Json::String(format!("{text}s"));
-                let message = format!("{} has no unit: write {remedy} for seconds", at.value);
-                report.problem(&at.path, Code::BadDuration, message);
-            }
+            Self::NoUnit => match read(&format!("{text}s")) {
+                Ok(_) => {
+                    let message = format!("{} has no unit: write \"{text}s\" for seconds", at.value);
+                    report.problem(&at.path, Code::BadDuration, message);
+                }
+                Err(fault) => fault.report(at, text, report),
+            },
             Self::TooLong => at.refuse(Code::OutOfRange, "is out of range", report),
             Self::TooFine => at.refuse(Code::BadDuration, "is finer than a nanosecond", report),
             Self::Malformed => at.refuse(Code::BadDuration, "is not a duration", report),
@@ -45,9 +48,18 @@ impl Fault {
     }
 }
 
+/// A duration of those that any key takes.
+pub(crate) fn read(text: &str) -> Result<Duration, Fault> {
+    parse(text).and_then(
+        |duration| {
+            if duration <= Settings::MAX_DURATION { Ok(duration) } else { Err(Fault::TooLong) }
+        },
+    )
+}
+
 /// A duration such as `250ms`, `1.5s` or `1m30s`: numbers with their units, from the longest unit to the
 /// shortest.
-pub(crate) fn parse(text: &str) -> Result<Duration, Fault> {
+fn parse(text: &str) -> Result<Duration, Fault> {
     let mut rest = text;
     let mut units = UNITS.as_slice();
     let mut nanos: u128 = 0;

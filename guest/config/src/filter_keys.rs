@@ -150,14 +150,14 @@ pub const REJECT_KEYS: &[Key] = &[
     Key {
         name: "retry_after",
         default: "true",
-        limits: "true, false or a duration up to 8760h, such as 5s",
+        limits: "true, false or a duration up to 8760h, such as 5s or 1m30s",
         meaning: "The `retry-after` header: the time until the next probe as far as it is known, no header, or \
                   always the same time. In whole seconds, rounded up.",
     },
     Key {
         name: "grpc_status",
         default: "UNAVAILABLE",
-        limits: "the name of a gRPC status or its number, 1 to 16",
+        limits: "the name of a gRPC status such as UNAVAILABLE, or its number, 1 to 16",
         meaning: "What a gRPC request gets.",
     },
     Key {

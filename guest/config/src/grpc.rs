@@ -63,18 +63,15 @@ impl GrpcStatus {
         NAMES.get(usize::from(self.0)).copied().unwrap_or("UNKNOWN")
     }
 
-    /// Reads a status by its name or number; `text` is the part of the value that says it.
-    pub(crate) fn parse(text: &str, at: &At<'_>, report: &mut Report) -> Option<Self> {
+    /// Reads a status by its name or number; `text` is the part of the value that says it, `limits` what it may be.
+    pub(crate) fn parse(text: &str, limits: &str, at: &At<'_>, report: &mut Report) -> Option<Self> {
         let by_name = NAMES.iter().position(|name| *name == text);
         let found = by_name.or_else(|| text.parse().ok()).and_then(|code| u8::try_from(code).ok());
         if let Some(code @ 0..=16) = found {
             return Some(Self(code));
         }
         let hint = did_you_mean(text, NAMES);
-        let message = format!(
-            "{} is no gRPC status: give a name such as UNAVAILABLE, or its number, 0 to 16{hint}",
-            at.value
-        );
+        let message = format!("{} is no gRPC status: give {limits}{hint}", at.value);
         report.problem(&at.path, Code::UnknownValue, message);
         None
     }
@@ -86,7 +83,7 @@ impl GrpcStatus {
                 let code = at.number_in(0..=16, report)?;
                 Self::from_code(code)
             }
-            _ => Self::parse(at.text(report)?, at, report)?,
+            _ => Self::parse(at.text(report)?, at.limits, at, report)?,
         };
         if status == Self::OK {
             at.refuse(Code::OutOfRange, "would tell the client that all went well", report);

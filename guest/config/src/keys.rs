@@ -1,7 +1,7 @@
 use crate::filter_keys::{CONFIG_KEYS, ENTRY_KEYS, FALLBACK_KEYS, FILTER_KEYS, POLICY_KEYS, REJECT_KEYS};
 use crate::{Key, Section};
 
-const DURATION: &str = "a duration up to 8760h, such as 250ms, 30s, 5m or 1h";
+const DURATION: &str = "a duration up to 8760h in h, m, s, ms, us or ns, such as 250ms, 1.5s or 1m30s";
 
 /// Every key there is, in the order of the documentation.
 pub const SECTIONS: &[Section] = &[
@@ -140,7 +140,7 @@ pub const BACKOFF_KEYS: &[Key] = &[
     Key {
         name: "max",
         default: "none",
-        limits: "a duration from wait_in_open up to 8760h",
+        limits: "a duration from wait_in_open up to 8760h, such as 5m",
         meaning: "The longest wait, before jitter.",
     },
 ];

@@ -76,7 +76,7 @@ pub use problem::{Code, Problem, Problems};
 pub use reject::{Body, Reject, RetryAfter};
 pub use rejection::OnRejection;
 pub use role::{Role, Token};
-pub use settings::settings;
+pub use settings::{decimal, settings};
 pub use suggest::did_you_mean;
 pub use warning::{Oddity, Warning};
 

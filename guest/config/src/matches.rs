@@ -92,7 +92,8 @@ impl Matches {
         }
         let Some(text) = at.text(report) else { return };
         if let Some(status) = text.strip_prefix("grpc:") {
-            if let Some(status) = GrpcStatus::parse(status, at, report) {
+            let limits = "a name such as grpc:UNAVAILABLE, or its number, 0 to 16";
+            if let Some(status) = GrpcStatus::parse(status, limits, at, report) {
                 self.grpc |= grpc_bit(status);
             }
         } else if let Some(header) = text.strip_prefix("header:") {

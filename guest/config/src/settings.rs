@@ -1,13 +1,15 @@
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString as _};
 
 use breakerbox_core::{Backoff, HalfOpenPolicy, Hundredths, Rules, Settings, WindowType};
+use serde_json::Number;
 
 use crate::json::Json;
 use crate::keys::{BACKOFF_KEYS, KEYS};
 use crate::report::Report;
 use crate::table::{At, Table};
-use crate::{Code, Problems};
+use crate::value::hundredths;
+use crate::{Code, Problem, Problems};
 
 /// Reads one breaker's settings, a JSON object of the keys in [`KEYS`](crate::KEYS). Keys that are missing have
 /// the value they have in `base`.
@@ -23,6 +25,21 @@ pub fn settings(json: &str, base: &Settings) -> Result<Rules, Problems> {
         check("", &settings, None, &mut report)
     });
     report.finish(rules).map(|(rules, _)| rules)
+}
+
+/// Reads one number with decimals, that of the setting at `path`, for hosts whose settings are no JSON.
+///
+/// # Errors
+/// It has too many decimals, or is far outside every limit; the key's own limits are for [`Rules::new`] to check.
+pub fn decimal(path: &str, value: f64) -> Result<Hundredths, Problem> {
+    let name = path.rsplit('.').next().unwrap_or_default();
+    let limits = KEYS.iter().chain(BACKOFF_KEYS).find(|key| key.name == name).map_or("", |key| key.limits);
+    hundredths(value).map_err(|(code, why)| {
+        // What no JSON number can be is written by a name.
+        let name = if value.is_nan() { "NaN" } else { "infinity" };
+        let value = Number::from_f64(value).map_or_else(|| name.into(), |number| number.to_string());
+        Problem { path: path.into(), code, message: format!("{value} {why}: give {limits}") }
+    })
 }
 
 /// The document, if it is JSON.

@@ -1,10 +1,11 @@
 use alloc::format;
+use alloc::string::ToString as _;
 use core::ops::RangeInclusive;
 use core::time::Duration;
 
 use breakerbox_core::Hundredths;
 
-use crate::duration;
+use crate::duration::{self, Fault};
 use crate::json::Json;
 use crate::report::Report;
 use crate::suggest::did_you_mean;
@@ -62,30 +63,18 @@ impl<'a> At<'a> {
             self.refuse(Code::WrongType, "is not a number", report);
             return None;
         };
-        let value = number.as_f64().unwrap_or(f64::NAN);
-        let parsed = Hundredths::from_f64(value);
-        if parsed.is_none() {
-            // Far outside every limit, or too finely given.
-            if (0.0..=10_000_000.0).contains(&value) {
-                self.refuse(Code::BadNumber, "has more than two decimals", report);
-            } else {
-                self.refuse(Code::OutOfRange, "is out of range", report);
-            }
-        }
-        parsed
+        let read = hundredths(number.as_f64().unwrap_or(f64::NAN));
+        read.map_err(|(code, why)| self.refuse(code, why, report)).ok()
     }
 
     /// A duration with its unit.
     pub(crate) fn duration(&self, report: &mut Report) -> Option<Duration> {
         match self.value {
-            Json::String(text) => match duration::parse(text) {
+            Json::String(text) => match duration::read(text) {
                 Ok(duration) => return Some(duration),
                 Err(fault) => fault.report(self, text, report),
             },
-            Json::Number(number) => {
-                let message = format!("{number} has no unit: write \"{number}s\" for seconds");
-                report.problem(&self.path, Code::BadDuration, message);
-            }
+            Json::Number(number) => Fault::NoUnit.report(self, &number.to_string(), report),
             _ => self.refuse(Code::WrongType, "is not a duration", report),
         }
         None
@@ -117,6 +106,15 @@ impl<'a> At<'a> {
         }
         chosen.map(|(_, value)| *value)
     }
+}
+
+/// A number with at most two decimals, or what is wrong with it.
+pub(crate) fn hundredths(value: f64) -> Result<Hundredths, (Code, &'static str)> {
+    Hundredths::from_f64(value).ok_or(match value {
+        0.0..=10_000_000.0 => (Code::BadNumber, "has more than two decimals"),
+        _ if value.is_nan() => (Code::BadNumber, "is not a number"),
+        _ => (Code::OutOfRange, "is out of range"),
+    })
 }
 
 /// Whether a text can be a name; if not, that is reported.

@@ -69,6 +69,11 @@ fn an_answer_is_never_a_success() {
         assert!(lines[0].contains("would tell the client that all went well"), "{lines:?}");
     }
     assert!(refuse_reject(r#"{"grpc_status": 17}"#)[0].ends_with("[out_of_range]"));
+    assert_eq!(
+        refuse_reject(r#"{"grpc_status": "NOPE"}"#),
+        ["default.reject.grpc_status: \"NOPE\" is no gRPC status: give the name of a gRPC status such as \
+          UNAVAILABLE, or its number, 1 to 16 [unknown_value]"]
+    );
 }
 
 #[test]

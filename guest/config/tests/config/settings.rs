@@ -141,10 +141,28 @@ fn durations_need_a_unit() {
         [
             r#"slow_call_duration: "2.5" has no unit: write "2.5s" for seconds [bad_duration]"#,
             r#"wait_in_open: 30 has no unit: write "30s" for seconds [bad_duration]"#,
-            "max_wait_in_half_open: \"soon\" is not a duration: give a duration up to 8760h, such as 250ms, 30s, \
-             5m or 1h [bad_duration]",
+            "max_wait_in_half_open: \"soon\" is not a duration: give a duration up to 8760h in h, m, s, ms, us or ns, \
+             such as 250ms, 1.5s or 1m30s [bad_duration]",
         ]
     );
+}
+
+#[test]
+fn a_duration_that_a_unit_would_not_mend_is_refused_with_what_would() {
+    let give = "give a duration up to 8760h in h, m, s, ms, us or ns, such as 250ms, 1.5s or 1m30s";
+    for value in ["-5", "1e+300", r#""15 s""#, r#""15sec""#, r#""2S""#, r#""1d""#] {
+        assert_eq!(
+            refuse(&format!(r#"{{"wait_in_open": {value}}}"#)),
+            [format!("wait_in_open: {} is not a duration: {give} [bad_duration]", value)]
+        );
+    }
+    for value in ["31536001", r#""31536001""#, r#""8761h""#] {
+        assert_eq!(
+            refuse(&format!(r#"{{"wait_in_open": {value}}}"#)),
+            [format!("wait_in_open: {value} is out of range: {give} [out_of_range]")]
+        );
+    }
+    assert_eq!(read(r#"{"wait_in_open": "8760h"}"#).wait_in_open, Settings::MAX_DURATION);
 }
 
 #[test]
@@ -179,7 +197,9 @@ fn names_are_refused_with_the_one_that_was_meant() {
 fn a_backoff_needs_both_its_keys() {
     assert_eq!(
         refuse(r#"{"open_backoff": {"multiplier": 2}}"#),
-        ["open_backoff.max: is missing: give a duration from wait_in_open up to 8760h [missing_key]"]
+        [
+            "open_backoff.max: is missing: give a duration from wait_in_open up to 8760h, such as 5m [missing_key]"
+        ]
     );
     assert_eq!(
         refuse(r#"{"open_backoff": {"multiplier": 0.5, "max": "1s"}}"#),
