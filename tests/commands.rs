@@ -136,7 +136,11 @@ fn check_prints_every_problem_of_a_configuration() {
     let good = file(&folder, "good.json", r#"{"default": {"window_size": 20, "minimum_calls": 20}}"#);
     let odd =
         file(&folder, "odd.json", r#"{"breakers": {"orders": {"window_size": 20, "minimum_calls": 50}}}"#);
-    let bad = file(&folder, "bad.json", r#"{"pre": "route", "breakers": {"orders": {"window_size": 0}}}"#);
+    let bad = file(
+        &folder,
+        "bad.json",
+        r#"{"pre": "route", "default": {"wait_in_open": "0s"}, "breakers": {"orders": {"window_size": 0}}}"#,
+    );
     let ended = breakerbox(&["check".as_ref(), &good]);
     assert_eq!((ended.out, ended.code), (format!("{}: accepted, 0 warnings\n", good.display()), Some(0)));
 
@@ -153,6 +157,8 @@ fn check_prints_every_problem_of_a_configuration() {
         "{}",
         ended.out
     );
+    assert!(ended.out.contains("bad.json: warning: default.wait_in_open: 0s"), "{}", ended.out);
+    assert!(ended.out.ends_with("bad.json: refused, 2 problems, 1 warning\n"), "{}", ended.out);
 
     assert_eq!(breakerbox(&["check".as_ref(), "missing.json".as_ref()]).code, Some(2));
 }

@@ -108,7 +108,7 @@ pub const POLICY_KEYS: &[Key] = &[
 pub const CONFIG_KEYS: &[Key] = &[Key {
     name: "base",
     default: "default",
-    limits: "the name of an entry of `configs`",
+    limits: "the name of an entry of `configs`, or default",
     meaning: "Keys that are missing have the value they have there.",
 }];
 

@@ -70,8 +70,9 @@ impl Matches {
             return None;
         }
         let mut matches = Self::default();
+        let mut all_read = true;
         for item in items {
-            matches.add(&item, report);
+            all_read &= matches.add(&item, report).is_some();
         }
         if matches.headers.len() > MOST_HEADERS {
             let count = matches.headers.len();
@@ -79,42 +80,34 @@ impl Matches {
                 format!("{count} entries that look at headers are too many: give at most {MOST_HEADERS}");
             report.problem(&at.path, Code::TooMany, message);
         }
-        Some(matches)
+        all_read.then_some(matches)
     }
 
-    fn add(&mut self, at: &At<'_>, report: &mut Report) {
+    fn add(&mut self, at: &At<'_>, report: &mut Report) -> Option<()> {
         if let Json::Number(_) = at.value {
             let range = u32::from(LOWEST_STATUS)..=u32::from(HIGHEST_STATUS);
-            if let Some(status) = at.number_in(range, report).and_then(|status| u16::try_from(status).ok()) {
-                self.add_statuses(status, status);
-            }
-            return;
+            let status = u16::try_from(at.number_in(range, report)?).ok()?;
+            self.add_statuses(status, status);
+            return Some(());
         }
-        let Some(text) = at.text(report) else { return };
+        let text = at.text(report)?;
         if let Some(status) = text.strip_prefix("grpc:") {
             let limits = "a name such as grpc:UNAVAILABLE, or its number, 0 to 16";
-            if let Some(status) = GrpcStatus::parse(status, limits, at, report) {
-                self.grpc |= grpc_bit(status);
-            }
+            self.grpc |= grpc_bit(GrpcStatus::parse(status, limits, at, report)?);
         } else if let Some(header) = text.strip_prefix("header:") {
-            self.headers.extend(Header::parse(header, at, report));
+            self.headers.push(Header::parse(header, at, report)?);
         } else if let Some(cause) = Cause::ALL.iter().find(|cause| cause.name() == text) {
             self.causes |= cause.bit();
         } else if text.starts_with(|c: char| c.is_ascii_digit()) {
-            if let Some((first, last)) = parse_statuses(text) {
-                self.add_statuses(first, last);
-                return;
-            }
-            let message = format!(
-                "{} is not a status: give {LOWEST_STATUS} to {HIGHEST_STATUS} as 503, 5xx or 500-504",
-                at.value
-            );
-            report.problem(&at.path, Code::OutOfRange, message);
+            let (first, last) = read_statuses(text, at, report)?;
+            self.add_statuses(first, last);
         } else {
             let hint = did_you_mean(text, Cause::ALL.iter().map(|cause| cause.name()));
             let message = format!("{} is not known: give {}{hint}", at.value, at.limits);
             report.problem(&at.path, Code::UnknownValue, message);
+            return None;
         }
+        Some(())
     }
 
     fn add_statuses(&mut self, first: u16, last: u16) {
@@ -136,6 +129,23 @@ fn place_of(status: u16) -> Option<(usize, u64)> {
 
 const fn grpc_bit(status: GrpcStatus) -> u32 {
     1 << status.code()
+}
+
+/// Statuses that stand in a list.
+fn read_statuses(text: &str, at: &At<'_>, report: &mut Report) -> Option<(u16, u16)> {
+    let statuses = parse_statuses(text);
+    if statuses.is_none() {
+        let reversed = text.split_once('-').map(|(last, first)| format!("{first}-{last}"));
+        let message = match reversed.filter(|reversed| parse_statuses(reversed).is_some()) {
+            Some(reversed) => format!("{} begins with the higher status: write \"{reversed}\"", at.value),
+            None => format!(
+                "{} is not a status: give {LOWEST_STATUS} to {HIGHEST_STATUS} as 503, 5xx or 500-504",
+                at.value
+            ),
+        };
+        report.problem(&at.path, Code::OutOfRange, message);
+    }
+    statuses
 }
 
 /// `503`, `5xx` or `500-504` as the first and the last status.

@@ -2,6 +2,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::Warning;
+
 /// What kind of mistake a configuration holds. The names are stable, so that tools and runbooks can rely on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -146,7 +148,27 @@ impl core::error::Error for Problem {}
 
 /// Everything that is wrong with a configuration, at least one problem. Displayed it is one line a problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problems(pub Vec<Problem>);
+pub struct Problems(pub Vec<Problem>, pub(crate) Aside);
+
+/// What a list of problems does not say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Aside {
+    /// How many there are, listed or not.
+    pub(crate) count: usize,
+    pub(crate) warnings: Vec<Warning>,
+}
+
+impl Problems {
+    /// How many problems there are, also those that are too many to be listed.
+    pub fn count(&self) -> usize {
+        self.1.count
+    }
+
+    /// What is odd besides.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.1.warnings
+    }
+}
 
 impl fmt::Display for Problems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,6 +2,7 @@ use alloc::vec::Vec;
 
 use crate::filter_keys::FALLBACK_KEYS;
 use crate::header::Header;
+use crate::json::Json;
 use crate::report::Report;
 use crate::table::{At, Table};
 use crate::{Code, Reject};
@@ -32,16 +33,12 @@ impl OnRejection {
             let message = "excludes `reject`: a request is either answered or routed again; leave one out";
             report.problem(&fallback.path, Code::Conflict, message);
         }
-        let read = match (fallback, reject) {
-            (Some(at), _) => read_fallback(at, report).map(Self::Fallback),
-            (None, Some(at)) => match base {
-                Self::Reject(base) => Reject::read(at, base, report),
-                Self::Fallback(_) => Reject::read(at, &Reject::default(), report),
-            }
-            .map(Self::Reject),
-            (None, None) => None,
-        };
-        read.unwrap_or_else(|| base.clone())
+        let fallback = fallback.and_then(|at| read_fallback(at, report)).map(Self::Fallback);
+        let reject = reject.and_then(|at| match base {
+            Self::Reject(base) => Reject::read(at, base, report),
+            Self::Fallback(_) => Reject::read(at, &Reject::default(), report),
+        });
+        fallback.or(reject.map(Self::Reject)).unwrap_or_else(|| base.clone())
     }
 }
 
@@ -53,7 +50,8 @@ fn read_fallback(at: &At<'_>, report: &mut Report) -> Option<Vec<Header>> {
         return None;
     };
     let headers = Header::read_all(at, MOST_HEADERS, &[], report)?;
-    if headers.is_empty() {
+    // Headers that were refused have been reported.
+    if matches!(at.value, Json::Object(given) if given.is_empty()) {
         at.refuse(Code::MissingKey, "has no headers", report);
     }
     Some(headers)

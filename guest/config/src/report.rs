@@ -2,6 +2,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::problem::Aside;
 use crate::{Code, Oddity, Problem, Problems, Warning};
 
 /// The most problems that are listed: a text of a few kilobytes may hold thousands, and nobody reads them all.
@@ -36,10 +37,11 @@ impl Report {
         if let Some(read) = read.filter(|_| self.problems.is_empty()) {
             return Ok((read, self.warnings));
         }
+        let count = self.problems.len().saturating_add(self.unlisted);
         if self.unlisted > 0 {
             let message = format!("{} more problems are not listed: mend these first", self.unlisted);
             self.problems.push(Problem { path: String::new(), code: Code::TooMany, message });
         }
-        Err(Problems(self.problems))
+        Err(Problems(self.problems, Aside { count, warnings: self.warnings }))
     }
 }

@@ -30,7 +30,11 @@ impl Check {
                 for problem in &problems.0 {
                     println!("{file}: problem: {problem}");
                 }
-                println!("{file}: refused, {}", counted(problems.0.len(), "problem"));
+                for warning in problems.warnings() {
+                    println!("{file}: warning: {warning}");
+                }
+                let warnings = counted(problems.warnings().len(), "warning");
+                println!("{file}: refused, {}, {warnings}", counted(problems.count(), "problem"));
                 Ok(ExitCode::FAILURE)
             }
         }

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use breakerbox_config::{Mode, Moment, OnRejection, Outcomes, Per, Reject, Role, filter_defaults};
+use breakerbox_config::{Mode, Moment, OnRejection, Outcomes, Per, Reject, Role, filter, filter_defaults};
 
 use crate::{accept, refuse};
 
@@ -112,9 +112,11 @@ fn a_problem_says_in_which_entry_it_is() {
 #[test]
 fn more_problems_than_anyone_reads_are_counted() {
     let entries: Vec<String> = (0..1_000).map(|nth| format!(r#""b{nth}": {{"x": 1}}"#)).collect();
-    let lines = refuse(&format!(r#"{{"breakers": {{{}}}}}"#, entries.join(",")));
+    let json = format!(r#"{{"breakers": {{{}}}}}"#, entries.join(","));
+    let lines = refuse(&json);
     assert_eq!(lines.len(), 101);
     assert_eq!(lines[99], "breakers.b99.x: unknown key; leave it out [unknown_key]");
+    assert_eq!(filter(&json).unwrap_err().count(), 1_000);
     assert_eq!(lines[100], "900 more problems are not listed: mend these first [too_many]");
 }
 

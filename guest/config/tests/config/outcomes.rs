@@ -72,7 +72,7 @@ fn response_headers_decide_by_name_and_value() {
 fn entries_that_mean_nothing_are_refused_with_a_remedy() {
     let lines = refuse(
         r#"{"default": {"record_on":
-            ["timout", "600", 99, 5.5, "50x", "grpc:UNAVAILABL", "grpc:17", "header:x", "header:=1", null]}}"#,
+            ["timout", "600", 99, 5.5, "50x", "grpc:UNAVAILABL", "grpc:17", "504-500", "header:x", "header:=1", null]}}"#,
     );
     let ends = [
         "; did you mean `timeout`? [unknown_value]",
@@ -82,6 +82,7 @@ fn entries_that_mean_nothing_are_refused_with_a_remedy() {
         "give 100 to 599 as 503, 5xx or 500-504 [out_of_range]",
         "; did you mean `UNAVAILABLE`? [unknown_value]",
         "or its number, 0 to 16 [unknown_value]",
+        "begins with the higher status: write \"500-504\" [out_of_range]",
         "has no value: write header:NAME=VALUE [bad_header]",
         "[bad_header]",
         "[wrong_type]",

@@ -178,6 +178,10 @@ fn a_fallback_needs_headers_and_excludes_an_answer() {
         ["default.fallback: excludes `reject`: a request is either answered or routed again; leave one out \
           [conflict]"]
     );
+    let lines =
+        refuse(r#"{"default": {"fallback": {"header": {"x-f": 1}}, "reject": {"status": 700, "body": 1}}}"#);
+    let codes: Vec<_> = lines.iter().map(|line| line.rsplit(' ').next().unwrap()).collect();
+    assert_eq!(codes, ["[conflict]", "[wrong_type]", "[out_of_range]", "[wrong_type]"], "{lines:#?}");
 }
 
 #[test]

@@ -1,4 +1,5 @@
 use breakerbox_config::Oddity::{self, *};
+use breakerbox_config::filter;
 
 use crate::accept;
 
@@ -36,6 +37,14 @@ fn each_oddity_is_warned_of() {
     ] {
         assert_eq!(oddities(settings), [oddity], "{settings}");
     }
+}
+
+#[test]
+fn what_is_odd_is_said_beside_what_is_wrong() {
+    let problems = filter(r#"{"pre": "route", "default": {"wait_in_open": "0s", "record_on": ["timout"]}}"#);
+    let warnings: Vec<_> = problems.unwrap_err().warnings().iter().map(|warning| warning.oddity).collect();
+    // A list whose entries are refused is no empty one.
+    assert_eq!(warnings, [OpensForNoTime]);
 }
 
 #[test]
