@@ -144,7 +144,7 @@ pub const REJECT_KEYS: &[Key] = &[
     Key {
         name: "content_type",
         default: "text/plain; charset=utf-8",
-        limits: "a media type",
+        limits: "a media type, such as text/html",
         meaning: "What `body` is; not without it.",
     },
     Key {

@@ -91,7 +91,7 @@ impl Header {
 
 /// A header's name in lower case.
 pub(crate) fn parse_name(name: &str, path: &str, report: &mut Report) -> Option<String> {
-    if name.is_empty() || name.len() > LONGEST_NAME || !name.bytes().all(is_name_byte) {
+    if name.len() > LONGEST_NAME || !is_token(name) {
         let message = format!(
             "{} is not a header's name: give 1 to {LONGEST_NAME} letters, digits, - or _",
             quoted(name)
@@ -117,7 +117,8 @@ pub(crate) fn parse_value(value: &str, at: &At<'_>, report: &mut Report) -> Opti
     Some(value.into())
 }
 
-/// A `tchar` of RFC 9110.
-fn is_name_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+/// A `token` of RFC 9110.
+pub(crate) fn is_token(text: &str) -> bool {
+    let is_token_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    !text.is_empty() && text.bytes().all(is_token_byte)
 }

@@ -2,7 +2,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::filter_keys::REJECT_KEYS;
-use crate::header::{Header, parse_value};
+use crate::header::{Header, is_token, parse_value};
 use crate::json::Json;
 use crate::report::Report;
 use crate::table::At;
@@ -121,8 +121,9 @@ fn body<'a>(at: &At<'a>, report: &mut Report) -> Option<&'a str> {
 
 fn content_type(at: &At<'_>, report: &mut Report) -> Option<Arc<str>> {
     let value = parse_value(at.text(report)?, at, report)?;
-    if value.is_empty() {
-        at.refuse(Code::BadHeader, "is empty", report);
+    let essence = value.split(';').next().unwrap_or_default().trim_end();
+    if !essence.split_once('/').is_some_and(|(kind, subtype)| is_token(kind) && is_token(subtype)) {
+        at.refuse(Code::BadHeader, "is not a media type", report);
         return None;
     }
     Some(value.into())

@@ -4,13 +4,23 @@ use std::process::ExitCode;
 use anyhow::Result;
 use breakerbox_config::{Code, Key, Oddity, SECTIONS};
 
+/// What holds for all keys.
+const WRITING: &str = "## How settings are written
+
+In JSON. Keys may be in `snake_case`, `kebab-case` or `camelCase`.
+
+- Durations are numbers with units, the longest first: `h`, `m`, `s`, `ms`, `us`, `ns`, as in `250ms`, `1.5s`, `1m30s`.
+- Where `off` may be given, `null` and `false` mean the same, since YAML makes `false` of an unquoted `off`.
+- `true` and `false` may be in quotes; numbers may not.
+- No text at all is the filter's default configuration, since that is what Envoy passes on where none is given. The
+  component's `parse-settings` and scenario files need an object, `{}` at least.
+";
+
 pub(super) fn execute() -> Result<ExitCode> {
     let mut out = io::stdout().lock();
-    for (section, number) in SECTIONS.iter().zip(0..) {
-        if number > 0 {
-            writeln!(out)?;
-        }
-        writeln!(out, "## {}\n\nIn {}:\n", section.title, section.place)?;
+    write!(out, "{WRITING}")?;
+    for section in SECTIONS {
+        writeln!(out, "\n## {}\n\nIn {}:\n", section.title, section.place)?;
         print(&mut out, section.keys)?;
     }
     writeln!(out, "\n## Errors\n\nEach refuses the configuration; at most 100 are listed at once.\n")?;

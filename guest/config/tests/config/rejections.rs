@@ -126,7 +126,22 @@ fn a_content_type_needs_a_body() {
     );
     let lines = refuse_reject(r#"{"body": 5, "content_type": "text/html"}"#);
     assert_eq!(lines.len(), 1, "{lines:?}");
-    assert!(refuse_reject(r#"{"body": "x", "content_type": ""}"#)[0].ends_with("[bad_header]"));
+}
+
+#[test]
+fn a_content_type_is_a_media_type() {
+    for content_type in ["text/html", "application/problem+json; charset=utf-8", "text/plain ;x=1"] {
+        reject(&format!(r#"{{"body": "x", "content_type": "{content_type}"}}"#));
+    }
+    for content_type in ["", "nonsense", "text/", "/html", "text/a b"] {
+        assert_eq!(
+            refuse_reject(&format!(r#"{{"body": "x", "content_type": "{content_type}"}}"#)),
+            [format!(
+                "default.reject.content_type: \"{content_type}\" is not a media type: give a media type, such as \
+                 text/html [bad_header]"
+            )]
+        );
+    }
 }
 
 #[test]
