@@ -1,21 +1,31 @@
 use alloc::format;
 use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 
 /// Names longer than this are not worth comparing, and comparing takes time that grows with their square.
 const LONGEST: usize = 64;
 
+/// More names than this are not offered: one would have to read them all.
+const MOST: usize = 3;
+
 /// ``; did you mean `NAME`?``, or nothing if none of the names is near.
-pub fn did_you_mean<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> String {
-    nearest(given, names).map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
+pub fn did_you_mean<'a>(given: &str, names: impl IntoIterator<Item = &'a str, IntoIter: Clone>) -> String {
+    if given.len() > LONGEST {
+        return String::new();
+    }
+    let names = names.into_iter();
+    let meant = nearest(given, names.clone()).map_or_else(|| related(given, names), |name| vec![name]);
+    if meant.is_empty() {
+        return String::new();
+    }
+    let meant: Vec<String> = meant.into_iter().map(|name| format!("`{name}`")).collect();
+    format!("; did you mean {}?", meant.join(" or "))
 }
 
 /// The name that was most likely meant: one all of whose words are in `given`, the most words first
 /// (`slidingWindowSize` means `window_size`), else the one that the fewest typing mistakes lead to.
 fn nearest<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    if given.len() > LONGEST {
-        return None;
-    }
     let given = snake(given);
     let given_words: Vec<&str> = given.split('_').collect();
     let mut by_words: Option<(usize, &str)> = None;
@@ -36,6 +46,19 @@ fn nearest<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> Option<
         (_, Some((0 | 1, name))) | (Some((_, name)), _) | (None, Some((_, name))) => Some(name),
         (None, None) => None,
     }
+}
+
+/// The names that have the most words in common with `given`, but for short ones such as `in`.
+fn related<'a>(given: &str, names: impl Iterator<Item = &'a str> + Clone) -> Vec<&'a str> {
+    let given = snake(given);
+    let in_common = |name: &str| {
+        let is_near = |it: &str, word: &str| it.len().abs_diff(word.len()) <= 1 && distance(it, word) <= 1;
+        let is_given = |word: &str| word.len() > 3 && given.split('_').any(|it| is_near(it, word));
+        snake(name).split('_').filter(|word| is_given(word)).count()
+    };
+    let most = names.clone().map(in_common).max().unwrap_or_default();
+    let related: Vec<&str> = names.filter(|name| most > 0 && in_common(name) == most).collect();
+    if related.len() > MOST { Vec::new() } else { related }
 }
 
 /// `given` in lower case with `_` between its words.
@@ -87,7 +110,7 @@ fn distance(from: &str, to: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{distance, nearest};
+    use super::{did_you_mean, distance, nearest};
 
     const NAMES: [&str; 5] =
         ["window_size", "wait_in_open", "max_wait_in_half_open", "half_open_calls", "minimum_calls"];
@@ -109,7 +132,7 @@ mod tests {
         assert_eq!(nearest("wiat_in_open", NAMES), Some("wait_in_open"));
         assert_eq!(nearest("colour", NAMES), None);
         assert_eq!(nearest("unavailble", ["UNAVAILABLE", "UNKNOWN"]), Some("UNAVAILABLE"));
-        assert_eq!(nearest(&"window_size".repeat(1000), NAMES), None);
+        assert_eq!(did_you_mean(&"window_size".repeat(1000), NAMES), "");
     }
 
     #[test]
@@ -119,5 +142,17 @@ mod tests {
         assert_eq!(nearest("wait-duration-in-open-state", NAMES), Some("wait_in_open"));
         assert_eq!(nearest("maxWaitDurationInHalfOpenState", NAMES), Some("max_wait_in_half_open"));
         assert_eq!(nearest("permittedNumberOfCallsInHalfOpenState", NAMES), Some("half_open_calls"));
+    }
+
+    #[test]
+    fn a_part_of_a_name_finds_the_names_that_have_it() {
+        assert_eq!(did_you_mean("windw", NAMES), "; did you mean `window_size`?");
+        assert_eq!(did_you_mean("wait", NAMES), "; did you mean `wait_in_open` or `max_wait_in_half_open`?");
+        assert_eq!(did_you_mean("calls_5xx", NAMES), "; did you mean `half_open_calls` or `minimum_calls`?");
+        assert_eq!(did_you_mean("in", NAMES), "");
+        assert_eq!(
+            did_you_mean("open", ["open_jitter", "open_backoff", "wait_in_open", "half_open_calls"]),
+            ""
+        );
     }
 }

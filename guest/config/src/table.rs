@@ -2,6 +2,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::filter_keys::FILTER_KEYS;
 use crate::json::Json;
 use crate::keys::SECTIONS;
 use crate::report::Report;
@@ -72,7 +73,11 @@ impl<'a> At<'a> {
         for (spelling, value) in given {
             let path = below(&self.path, spelling);
             let Some(key) = known.iter().copied().flatten().find(|key| key.is_spelled(spelling)) else {
-                report.problem(&path, Code::UnknownKey, format!("unknown key{}", hint(spelling, known)));
+                report.problem(
+                    &path,
+                    Code::UnknownKey,
+                    format!("unknown key{}", hint(spelling, value, known)),
+                );
                 continue;
             };
             if let Some(first) = table.field(key.name) {
@@ -92,13 +97,25 @@ impl<'a> At<'a> {
 }
 
 /// Where a key belongs that is known elsewhere, or what was perhaps meant.
-fn hint(spelling: &str, known: &[&'static [Key]]) -> String {
+fn hint(spelling: &str, value: &Json, known: &[&'static [Key]]) -> String {
     let elsewhere = SECTIONS.iter().find(|section| section.keys.iter().any(|key| key.is_spelled(spelling)));
     if let Some(section) = elsewhere {
         return format!("; it belongs in {}", section.place);
     }
     let meant = did_you_mean(spelling, known.iter().copied().flatten().map(|key| key.name));
-    if meant.is_empty() { "; leave it out".into() } else { meant }
+    if !meant.is_empty() {
+        return meant;
+    }
+    match value {
+        _ if known != [FILTER_KEYS] => "; leave it out, or give one of docs/settings.md",
+        // What Envoy has around the configuration.
+        _ if ["@type", "configuration", "value"].contains(&spelling) => {
+            "; give the filter's configuration alone, as it stands in `value` or `configuration`"
+        }
+        Json::Object(_) => "; if it is an id, write it into `breakers`",
+        _ => "; leave it out, or give one of docs/settings.md",
+    }
+    .into()
 }
 
 /// An object all of whose keys are known, each given once.

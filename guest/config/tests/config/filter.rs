@@ -115,7 +115,10 @@ fn more_problems_than_anyone_reads_are_counted() {
     let json = format!(r#"{{"breakers": {{{}}}}}"#, entries.join(","));
     let lines = refuse(&json);
     assert_eq!(lines.len(), 101);
-    assert_eq!(lines[99], "breakers.b99.x: unknown key; leave it out [unknown_key]");
+    assert_eq!(
+        lines[99],
+        "breakers.b99.x: unknown key; leave it out, or give one of docs/settings.md [unknown_key]"
+    );
     assert_eq!(filter(&json).unwrap_err().count(), 1_000);
     assert_eq!(lines[100], "900 more problems are not listed: mend these first [too_many]");
 }
@@ -147,6 +150,28 @@ fn a_key_in_the_wrong_place_is_told_where_it_belongs() {
             "default.breaker: unknown key; it belongs in an entry of the filter's `breakers` [unknown_key]",
         ]
     );
+}
+
+#[test]
+fn an_id_at_the_top_level_is_told_where_it_belongs() {
+    assert_eq!(
+        refuse(r#"{"orders": {"window_size": 5}, "colour": 1}"#),
+        [
+            "orders: unknown key; if it is an id, write it into `breakers` [unknown_key]",
+            "colour: unknown key; leave it out, or give one of docs/settings.md [unknown_key]",
+        ]
+    );
+}
+
+#[test]
+fn what_envoy_has_around_a_configuration_is_told_apart_from_it() {
+    for json in [r#"{"@type": "type.googleapis.com/google.protobuf.StringValue"}"#, r#"{"value": {}}"#] {
+        let lines = refuse(json);
+        assert!(
+            lines.len() == 1 && lines[0].contains("; give the filter's configuration alone"),
+            "{lines:?}"
+        );
+    }
 }
 
 #[test]

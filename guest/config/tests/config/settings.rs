@@ -118,9 +118,28 @@ fn an_unknown_key_is_refused_with_the_one_that_was_meant() {
         [
             "windw_size: unknown key; did you mean `window_size`? [unknown_key]",
             "slidingWindowType: unknown key; did you mean `window_type`? [unknown_key]",
-            "colour: unknown key; leave it out [unknown_key]",
+            "colour: unknown key; leave it out, or give one of docs/settings.md [unknown_key]",
         ]
     );
+}
+
+#[test]
+fn a_part_of_a_key_is_refused_with_the_keys_that_have_it() {
+    for (key, meant) in [
+        ("failure_rate", "`failure_rate_threshold`"),
+        ("failureRate", "`failure_rate_threshold`"),
+        ("window", "`window_type` or `window_size`"),
+        ("windw", "`window_type` or `window_size`"),
+        ("wait", "`wait_in_open` or `max_wait_in_half_open`"),
+        ("threshold", "`failure_rate_threshold` or `slow_call_rate_threshold`"),
+        ("consecutive_5xx", "`consecutive_failures`"),
+        ("half_open", "`half_open_calls` or `half_open_policy` or `max_wait_in_half_open`"),
+    ] {
+        assert_eq!(
+            refuse(&format!(r#"{{"{key}": 1}}"#)),
+            [format!("{key}: unknown key; did you mean {meant}? [unknown_key]")]
+        );
+    }
 }
 
 #[test]
