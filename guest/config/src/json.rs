@@ -1,3 +1,4 @@
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -20,9 +21,13 @@ pub(crate) enum Json {
 }
 
 impl Json {
-    /// Parses one value. Nesting is bounded by the recursion limit of `serde_json`, 128.
-    pub(crate) fn parse(text: &str) -> Result<Self, serde_json::Error> {
-        serde_json::from_str(text)
+    /// Parses one value, or says why the text is none. Nesting is bounded by the recursion limit of `serde_json`, 128.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        serde_json::from_str(text).map_err(|error| {
+            let line = text.lines().nth(error.line().saturating_sub(1)).unwrap_or_default();
+            let rest = line.get(error.column().saturating_sub(1)..).unwrap_or_default();
+            format!("the configuration is not JSON: {error}{}", remedy(rest))
+        })
     }
 
     /// Whether this is one of the ways to say "off". YAML 1.1 makes `false` of an unquoted `off`.
@@ -32,6 +37,19 @@ impl Json {
             Self::String(text) => text == "off",
             _ => false,
         }
+    }
+}
+
+/// What to do about a text that is not JSON from here on, as far as its first character says.
+fn remedy(rest: &str) -> &'static str {
+    match rest.chars().next() {
+        Some('\u{feff}') => "; leave the byte order mark out",
+        Some('#' | '/') => "; JSON has no comments: leave them out",
+        Some('\'') => "; write keys and texts in double quotes",
+        Some(c) if c == '-' || c.is_alphabetic() => {
+            "; write JSON, {\"KEY\": VALUE}, with texts in double quotes; YAML is not read"
+        }
+        _ => "",
     }
 }
 
@@ -112,7 +130,6 @@ impl<'de> Visitor<'de> for AnyValue {
 #[cfg(test)]
 mod tests {
     use super::Json;
-    use alloc::string::ToString;
 
     #[test]
     fn both_copies_of_a_key_are_kept() {
@@ -124,6 +141,6 @@ mod tests {
     #[test]
     fn deep_nesting_is_refused_instead_of_exhausting_the_stack() {
         let deep = alloc::format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
-        assert!(Json::parse(&deep).unwrap_err().to_string().contains("recursion limit"));
+        assert!(Json::parse(&deep).unwrap_err().contains("recursion limit"));
     }
 }

@@ -44,9 +44,7 @@ pub fn decimal(path: &str, value: f64) -> Result<Hundredths, Problem> {
 
 /// The document, if it is JSON.
 pub(crate) fn parse(json: &str, report: &mut Report) -> Option<Json> {
-    Json::parse(json)
-        .map_err(|error| report.problem("", Code::BadJson, format!("the configuration is not JSON: {error}")))
-        .ok()
+    Json::parse(json).map_err(|message| report.problem("", Code::BadJson, message)).ok()
 }
 
 /// The settings of `table`, with those of `base` where keys are missing or refused; limits are not yet checked.

@@ -259,3 +259,30 @@ fn what_is_not_json_says_where() {
         ["the configuration is not JSON: expected value at line 2 column 18 [bad_json]"]
     );
 }
+
+#[test]
+fn what_is_nearly_json_is_told_what_json_is() {
+    let yaml = "; write JSON, {\"KEY\": VALUE}, with texts in double quotes; YAML is not read [bad_json]";
+    let comment = "; JSON has no comments: leave them out [bad_json]";
+    let quotes = "; write keys and texts in double quotes [bad_json]";
+    for (text, end) in [
+        ("window_size: 5", yaml),
+        ("true: 5\nno: x", ""),
+        ("static_resources:\n  listeners: []", yaml),
+        ("---\nwindow_size: 5", yaml),
+        ("{window_size: 5}", yaml),
+        ("{\"window_type\": count}", yaml),
+        ("# mine\n{}", comment),
+        ("// mine\n{}", comment),
+        ("{\n  /* mine */ \"window_size\": 5}", comment),
+        ("{'window_size': 5}", quotes),
+        ("{\"window_type\": 'count'}", quotes),
+        ("\u{feff}{}", "; leave the byte order mark out [bad_json]"),
+    ] {
+        let lines = refuse(text);
+        assert!(
+            lines.len() == 1 && lines[0].contains(" at line ") && lines[0].ends_with(end),
+            "{text}: {lines:?}"
+        );
+    }
+}
