@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use crate::pattern::Pattern;
 use crate::report::Report;
 use crate::text::quoted;
-use crate::{Code, Policy};
+use crate::{Code, Oddity, Per, Policy};
 
 /// The entries of `breakers`: the exceptions from the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,10 +49,16 @@ impl Breakers {
         self.exact.values().chain(self.patterns.iter().map(|(_, policy)| policy)).map(|policy| &**policy)
     }
 
-    /// Takes the entries, and refuses those that share a breaker and differ.
-    pub(crate) fn new(entries: Vec<Guarded>, report: &mut Report) -> Self {
+    /// Takes the entries, refuses those that share a breaker and differ, and warns of those that `per` excludes.
+    pub(crate) fn new(entries: Vec<Guarded>, per: &Per, report: &mut Report) -> Self {
         let mut breakers = Self { shared: find_shared(&entries, report), ..Self::default() };
-        for Guarded { key, policy, .. } in entries {
+        for Guarded { key, path, policy } in entries {
+            // The entry of a shared breaker's name counts although it be no id.
+            if !breakers.shared.contains_key(&key)
+                && let Some(why) = per.excludes(&key)
+            {
+                report.warning(&path, Oddity::UnmatchedId, format!("no request has this id: {why}"));
+            }
             let policy = Arc::new(policy);
             match Pattern::new(&key) {
                 Some(pattern) => breakers.patterns.push((pattern, policy)),

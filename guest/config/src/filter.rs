@@ -103,7 +103,7 @@ fn read(at: &At<'_>, report: &mut Report) -> Option<FilterConfig> {
     }
     let policy = default.check("default", None, report);
     let configs = Configs::read(table.get("configs"), default, report);
-    let breakers = read_breakers(&table, &configs, report);
+    let breakers = read_breakers(&table, &per, &configs, report);
 
     let config =
         FilterConfig { per, default: Arc::new(policy?), breakers, max_breakers, role, warnings: Vec::new() };
@@ -115,7 +115,7 @@ fn read(at: &At<'_>, report: &mut Report) -> Option<FilterConfig> {
     Some(config)
 }
 
-fn read_breakers(table: &Table<'_>, configs: &Configs<'_>, report: &mut Report) -> Breakers {
+fn read_breakers(table: &Table<'_>, per: &Per, configs: &Configs<'_>, report: &mut Report) -> Breakers {
     let entries = table.get("breakers").and_then(|at| {
         let entries = at.entries("an object of settings", report)?;
         at.limit(entries.len(), MOST_ENTRIES, report).then_some(entries)
@@ -139,5 +139,5 @@ fn read_breakers(table: &Table<'_>, configs: &Configs<'_>, report: &mut Report) 
         }
     }
     configs.warn_of_unused(used, report);
-    Breakers::new(guarded, report)
+    Breakers::new(guarded, per, report)
 }

@@ -28,8 +28,9 @@ pub const FILTER_KEYS: &[Key] = &[
         default: "{}",
         limits: "an object {ID: {…}} of at most 10000 entries",
         meaning: "Exceptions by id, or by a pattern in which each `*` stands for any characters. The most specific \
-                  holds: the exact id, then the pattern with the most characters other than `*`. They inherit from \
-                  their `base`, or from `default`.",
+                  holds: the exact id, then the pattern with the most characters other than `*`, of those the one with \
+                  the fewest `*`, of those the first in the order of bytes (`*a` before `a*`). They inherit from their \
+                  `base`, or from `default`.",
     },
     Key {
         name: "max_breakers",
@@ -74,14 +75,15 @@ pub const POLICY_KEYS: &[Key] = &[
         name: "slow_call_timing",
         default: "headers",
         limits: "headers or complete",
-        meaning: "Until when a call's duration is taken: the response's headers, or its end.",
+        meaning: "Until when a call's duration is taken: the response's headers, or its end; `complete` excludes \
+                  `record_at: headers`.",
     },
     Key {
         name: "record_at",
         default: "complete",
         limits: "complete or headers",
         meaning: "When a call is recorded: at the response's end, or at its headers, which does not see what goes \
-                  wrong later.",
+                  wrong later and excludes `slow_call_timing: complete`.",
     },
     Key {
         name: "reject",
@@ -93,7 +95,8 @@ pub const POLICY_KEYS: &[Key] = &[
         name: "fallback",
         default: "none",
         limits: "an object {header: {NAME: VALUE}}",
-        meaning: "Instead of `reject`: a rejected request gets the headers, and its route is chosen again.",
+        meaning: "Instead of `reject`, which it excludes: a rejected request gets the headers, and its route is \
+                  chosen again. Not with `per: upstream_host`.",
     },
     Key {
         name: "mode",

@@ -1,14 +1,18 @@
 use alloc::format;
+use core::time::Duration;
 
 use breakerbox_core::{Hundredths, WindowType};
 
-use crate::Oddity;
 use crate::policy::Draft;
 use crate::report::Report;
 use crate::table::Table;
+use crate::{GrpcStatus, Oddity};
 
 /// Calls a second that a breaker seldom sees.
 const MANY_A_SECOND: u32 = 1_000;
+
+/// Calls that take less are rare.
+const SHORTEST_CALL: Duration = Duration::from_millis(1);
 
 /// Warns of settings that are legal but odd. Only what `table` itself gives is looked at: what it inherits was
 /// looked at where it stands.
@@ -44,6 +48,12 @@ pub(crate) fn settings(table: &Table<'_>, draft: &Draft, report: &mut Report) {
         let message = "has no effect while no call is slow: give `slow_call_duration` as well".into();
         warn("slow_call_rate_threshold", Oddity::SlowRateWithoutDuration, message);
     }
+    if gives("slow_call_duration") && !s.slow_call_duration.is_zero() && s.slow_call_duration < SHORTEST_CALL
+    {
+        let message =
+            format!("{:?} is shorter than calls take: nearly every call is slow", s.slow_call_duration);
+        warn("slow_call_duration", Oddity::EveryCallSlow, message);
+    }
     if gives("wait_in_open") && s.wait_in_open.is_zero() {
         let message = "0s: the first call after opening is a probe already, so nothing gets a rest".into();
         warn("wait_in_open", Oddity::OpensForNoTime, message);
@@ -76,5 +86,10 @@ pub(crate) fn settings(table: &Table<'_>, draft: &Draft, report: &mut Report) {
     if gives("record_on") && draft.outcomes.record.is_empty() && s.slow_call_duration.is_zero() {
         let message = "is empty, and no call is slow: the breaker never opens by itself".into();
         warn("record_on", Oddity::NothingFails, message);
+    }
+    let record = &draft.outcomes.record;
+    if gives("record_on") && (record.has_status(200) || record.has_grpc(GrpcStatus::OK)) {
+        let message = "has 200 or grpc:OK: calls that went well are failures".into();
+        warn("record_on", Oddity::SuccessFails, message);
     }
 }

@@ -2,12 +2,13 @@ use alloc::format;
 use alloc::string::String;
 use core::fmt;
 
-use crate::Code;
 use crate::header::parse_name;
 use crate::report::Report;
 use crate::suggest::did_you_mean;
 use crate::table::At;
+use crate::text::quoted;
 use crate::value::check_name;
+use crate::{Code, Pattern};
 
 /// The most segments of a path that can make an id.
 const MOST_SEGMENTS: u8 = 16;
@@ -67,6 +68,30 @@ impl Per {
         let message = format!("{} is not known: give {}{hint}", at.value, at.limits);
         report.problem(&at.path, Code::UnknownValue, message);
         None
+    }
+}
+
+impl Per {
+    /// Why no request has an id that this is or covers, if that is so; with what to write instead.
+    pub(crate) fn excludes(&self, id: &str) -> Option<String> {
+        let pattern = Pattern::new(id);
+        match self {
+            Self::Host if id.contains(|c: char| c.is_ascii_uppercase()) => {
+                Some(format!("hosts are in lower case here: write {}", quoted(&id.to_ascii_lowercase())))
+            }
+            Self::PathPrefix(segments) => {
+                let path = if id.starts_with(['/', '*']) { id.into() } else { format!("/{id}") };
+                // How many segments a `*` stands for is not known.
+                let prefix =
+                    if pattern.is_none() { path_prefix(path.as_bytes(), *segments) } else { path.as_bytes() };
+                let prefix = str::from_utf8(prefix).ok().filter(|prefix| *prefix != id)?;
+                Some(format!("`{self}` makes {} of it: write that", quoted(prefix)))
+            }
+            Self::Fixed(fixed) if id != fixed && !pattern.is_some_and(|pattern| pattern.matches(fixed)) => {
+                Some(format!("all requests have the id {}: write that", quoted(fixed)))
+            }
+            _ => None,
+        }
     }
 }
 

@@ -23,13 +23,19 @@ pub enum Oddity {
     BackoffWithoutEffect,
     /// No call fails and none is slow, so the breaker never opens.
     NothingFails,
+    /// `record_on` has what a call that went well ends with.
+    SuccessFails,
+    /// `slow_call_duration` is shorter than calls take.
+    EveryCallSlow,
+    /// No request has an entry's id.
+    UnmatchedId,
     /// An entry of `configs` that no `base` names.
     UnusedConfig,
 }
 
 impl Oddity {
     /// Every oddity, in the order of the documentation.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 13] = [
         Self::MinimumAboveWindow,
         Self::MinimumUnreachable,
         Self::RateLooksLikeFraction,
@@ -39,6 +45,9 @@ impl Oddity {
         Self::OpensForNoTime,
         Self::BackoffWithoutEffect,
         Self::NothingFails,
+        Self::SuccessFails,
+        Self::EveryCallSlow,
+        Self::UnmatchedId,
         Self::UnusedConfig,
     ];
 
@@ -54,6 +63,9 @@ impl Oddity {
             Self::OpensForNoTime => "opens_for_no_time",
             Self::BackoffWithoutEffect => "backoff_without_effect",
             Self::NothingFails => "nothing_fails",
+            Self::SuccessFails => "success_fails",
+            Self::EveryCallSlow => "every_call_slow",
+            Self::UnmatchedId => "unmatched_id",
             Self::UnusedConfig => "unused_config",
         }
     }
@@ -76,6 +88,11 @@ impl Oddity {
             Self::OpensForNoTime => "With `wait_in_open` 0s the breaker probes as soon as it opens.",
             Self::BackoffWithoutEffect => "`open_backoff` never makes a wait longer.",
             Self::NothingFails => "`record_on` is empty and no call is slow, so the breaker never opens.",
+            Self::SuccessFails => "`record_on` has 200 or grpc:OK, with which calls end that went well.",
+            Self::EveryCallSlow => "`slow_call_duration` is below 1 ms, so nearly every call is slow.",
+            Self::UnmatchedId => {
+                "An entry of `breakers` whose id or pattern no request has, `per` being what it is."
+            }
             Self::UnusedConfig => "An entry of `configs` that no `base` leads to from `breakers`.",
         }
     }

@@ -16,6 +16,20 @@ In JSON. Keys may be in `snake_case`, `kebab-case` or `camelCase`.
   component's `parse-settings` and scenario files need an object, `{}` at least.
 ";
 
+const NAMES: [&str; 2] = ["name", "meaning"];
+
+/// An id for each `per`.
+const IDS: [(&str, &str); 8] = [
+    ("route", "the route's `name`: `orders`"),
+    ("cluster", "the cluster's `name`: `orders-v1`"),
+    ("virtual_host", "the virtual host's `name`: `shop`"),
+    ("host", "the authority in lower case, with its port if the client gives one: `shop.example:8080`"),
+    ("upstream_host", "the address and port: `10.0.0.7:8080`"),
+    ("header:x-tenant", "the header's value: `acme`"),
+    ("path_prefix:2", "`/shop/carts`, of `/shop/carts/7?all` as well as of `/shop/carts`"),
+    ("fixed:all", "`all`"),
+];
+
 pub(super) fn execute() -> Result<ExitCode> {
     let mut out = io::stdout().lock();
     write!(out, "{WRITING}")?;
@@ -23,10 +37,12 @@ pub(super) fn execute() -> Result<ExitCode> {
         writeln!(out, "\n## {}\n\nIn {}:\n", section.title, section.place)?;
         print(&mut out, section.keys)?;
     }
+    writeln!(out, "\n## Ids (Envoy filter)\n\nWhat an entry of `breakers` is called, for instance.\n")?;
+    print_pairs(&mut out, ["`per`", "id"], IDS)?;
     writeln!(out, "\n## Errors\n\nEach refuses the configuration; at most 100 are listed at once.\n")?;
-    print_names(&mut out, Code::ALL.map(|code| (code.name(), code.meaning())))?;
+    print_pairs(&mut out, NAMES, Code::ALL.map(|code| (code.name(), code.meaning())))?;
     writeln!(out, "\n## Warnings\n\nThe configuration is accepted, and probably not what was meant.\n")?;
-    print_names(&mut out, Oddity::ALL.map(|oddity| (oddity.name(), oddity.meaning())))?;
+    print_pairs(&mut out, NAMES, Oddity::ALL.map(|oddity| (oddity.name(), oddity.meaning())))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -55,7 +71,11 @@ fn print(out: &mut impl Write, keys: &[Key]) -> io::Result<()> {
     Ok(())
 }
 
-fn print_names<const N: usize>(out: &mut impl Write, names: [(&str, &str); N]) -> io::Result<()> {
-    writeln!(out, "| name | meaning |\n| --- | --- |")?;
-    names.iter().try_for_each(|(name, meaning)| writeln!(out, "| `{name}` | {meaning} |"))
+fn print_pairs<const N: usize>(
+    out: &mut impl Write,
+    [left, right]: [&str; 2],
+    pairs: [(&str, &str); N],
+) -> io::Result<()> {
+    writeln!(out, "| {left} | {right} |\n| --- | --- |")?;
+    pairs.iter().try_for_each(|(left, right)| writeln!(out, "| `{left}` | {right} |"))
 }

@@ -34,6 +34,9 @@ fn each_oddity_is_warned_of() {
         (r#"{"open_backoff": {"multiplier": 1, "max": "5m"}}"#, BackoffWithoutEffect),
         (r#"{"open_backoff": {"multiplier": 2, "max": "60s"}}"#, BackoffWithoutEffect),
         (r#"{"record_on": []}"#, NothingFails),
+        (r#"{"record_on": ["5xx", "grpc:OK"]}"#, SuccessFails),
+        (r#"{"record_on": ["100-200"]}"#, SuccessFails),
+        (r#"{"slow_call_duration": "30ns"}"#, EveryCallSlow),
     ] {
         assert_eq!(oddities(settings), [oddity], "{settings}");
     }
@@ -65,6 +68,45 @@ fn a_warning_is_given_where_the_setting_stands_and_not_where_it_is_inherited() {
     );
     let paths: Vec<_> = config.warnings.iter().map(|warning| warning.path.as_str()).collect();
     assert_eq!(paths, ["default.wait_in_open", "configs.c.max_wait_in_half_open"]);
+}
+
+#[test]
+fn an_id_that_no_request_has_is_warned_of_with_the_one_that_was_meant() {
+    for (per, id, why) in [
+        ("path_prefix:1", "orders", r#"`path_prefix:1` makes "/orders" of it: write that"#),
+        ("path_prefix:1", "orders/7", r#"`path_prefix:1` makes "/orders" of it: write that"#),
+        ("path_prefix:2", "orders/*", r#"`path_prefix:2` makes "/orders/*" of it: write that"#),
+        ("path_prefix:1", "/orders/7", r#"`path_prefix:1` makes "/orders" of it: write that"#),
+        ("path_prefix:2", "/orders/", r#"`path_prefix:2` makes "/orders" of it: write that"#),
+        ("host", "Shop.example", r#"hosts are in lower case here: write "shop.example""#),
+        ("host", "*.Example", r#"hosts are in lower case here: write "*.example""#),
+        ("fixed:all", "orders", r#"all requests have the id "all": write that"#),
+        ("fixed:all", "b*", r#"all requests have the id "all": write that"#),
+    ] {
+        let config = accept(&format!(r#"{{"per": "{per}", "breakers": {{"{id}": {{}}}}}}"#));
+        let [warning] = config.warnings.as_slice() else { panic!("{per} {id}: {:?}", config.warnings) };
+        assert_eq!(
+            (warning.oddity, &*warning.message),
+            (UnmatchedId, &*format!("no request has this id: {why}"))
+        );
+    }
+    for (per, id) in [
+        ("path_prefix:1", "/orders"),
+        ("path_prefix:1", "/"),
+        ("path_prefix:2", "/orders"),
+        ("path_prefix:1", "*ders"),
+        ("path_prefix:1", "/a/*"),
+        ("host", "shop.example:80"),
+        ("fixed:all", "all"),
+        ("fixed:all", "a*"),
+        ("header:x-tenant", "Acme"),
+        ("route", "Orders"),
+    ] {
+        let config = accept(&format!(r#"{{"per": "{per}", "breakers": {{"{id}": {{}}}}}}"#));
+        assert_eq!(config.warnings, [], "{per} {id}");
+    }
+    let shared = r#"{"per": "path_prefix:1", "breakers": {"/a": {"breaker": "shop"}, "shop": {}}}"#;
+    assert_eq!(accept(shared).warnings, []);
 }
 
 #[test]
