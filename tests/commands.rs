@@ -164,6 +164,40 @@ fn check_prints_every_problem_of_a_configuration() {
 }
 
 #[test]
+fn check_takes_many_files_and_the_standard_input() {
+    let folder = TempDir::new().unwrap();
+    let good = file(&folder, "good.json", "{}");
+    let bad = file(&folder, "bad.json", r#"{"pre": "route"}"#);
+    let ended = breakerbox(&["check".as_ref(), &good, &bad, &good]);
+    assert_eq!(ended.code, Some(1));
+    let ends: Vec<_> = ended.out.lines().map(|line| line.rsplit(": ").next().unwrap()).collect();
+    let [accepted, problem, refused] =
+        ["accepted, 0 warnings", "[unknown_key]", "refused, 1 problem, 0 warnings"];
+    assert!(ends[1].ends_with(problem), "{}", ended.out);
+    assert_eq!([ends[0], ends[2], ends[3]], [accepted, refused, accepted]);
+
+    let missing = breakerbox(&["check".as_ref(), &good, "missing.json".as_ref()]);
+    assert_eq!((missing.out.as_str(), missing.code), ("", Some(2)));
+    assert!(missing.err.contains("missing.json cannot be read"), "{}", missing.err);
+
+    let input = fs::File::open(&bad).unwrap();
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_breakerbox")).args(["check", "-"]).stdin(input).output().unwrap();
+    let out = String::from_utf8(output.stdout).unwrap();
+    assert!(out.ends_with("-: refused, 1 problem, 0 warnings\n"), "{out}");
+}
+
+#[test]
+fn check_may_deny_warnings() {
+    let folder = TempDir::new().unwrap();
+    let good = file(&folder, "good.json", "{}");
+    let odd = file(&folder, "odd.json", r#"{"default": {"wait_in_open": "0s"}}"#);
+    for (file, code) in [(&good, 0), (&odd, 1)] {
+        assert_eq!(breakerbox(&["check".as_ref(), "--deny-warnings".as_ref(), file]).code, Some(code));
+    }
+}
+
+#[test]
 fn settings_prints_every_key_with_its_default() {
     let ended = breakerbox(&["settings".as_ref()]);
     assert_eq!(ended.code, Some(0));

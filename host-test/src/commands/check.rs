@@ -1,44 +1,67 @@
 use std::fs;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
+use breakerbox_config::{Problem, Warning};
 use clap::Args;
 
-/// Checks a configuration of the Envoy filter (JSON), and prints all that is wrong or odd in it
+/// Checks configurations of the Envoy filter (JSON), and prints all that is wrong or odd in them
 ///
-/// Ends with 0 if it would be accepted, with 1 if it would be refused, with 2 if the file cannot be read.
+/// Ends with 0 if all would be accepted, with 1 if one would be refused, with 2 if a file cannot be read.
 #[derive(Args)]
 pub(super) struct Check {
-    /// The configuration, as it stands in the plugin's configuration
-    file: PathBuf,
+    /// Configurations, each as it stands in the plugin's configuration; - is the standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// End with 1 also if something is odd
+    #[arg(long)]
+    deny_warnings: bool,
 }
 
 impl Check {
     pub(super) fn execute(self) -> Result<ExitCode> {
-        let file = self.file.display();
-        let json = fs::read_to_string(&self.file).with_context(|| format!("{file} cannot be read"))?;
-        match breakerbox_config::filter(&json) {
+        // All files before the first is checked, so that a wrong name shows at once.
+        let texts = self.files.iter().map(|file| read(file)).collect::<Result<Vec<_>>>()?;
+        let mut all_passed = true;
+        for (file, json) in self.files.iter().zip(texts) {
+            all_passed &= self.passes(file, &json);
+        }
+        Ok(if all_passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    fn passes(&self, file: &Path, json: &str) -> bool {
+        match breakerbox_config::filter(json) {
             Ok(config) => {
-                for warning in &config.warnings {
-                    println!("{file}: warning: {warning}");
-                }
-                println!("{file}: accepted, {}", counted(config.warnings.len(), "warning"));
-                Ok(ExitCode::SUCCESS)
+                let warnings = print(file, &[], &config.warnings);
+                println!("{}: accepted, {warnings}", file.display());
+                config.warnings.is_empty() || !self.deny_warnings
             }
             Err(problems) => {
-                for problem in &problems.0 {
-                    println!("{file}: problem: {problem}");
-                }
-                for warning in problems.warnings() {
-                    println!("{file}: warning: {warning}");
-                }
-                let warnings = counted(problems.warnings().len(), "warning");
-                println!("{file}: refused, {}, {warnings}", counted(problems.count(), "problem"));
-                Ok(ExitCode::FAILURE)
+                let warnings = print(file, &problems.0, problems.warnings());
+                println!("{}: refused, {}, {warnings}", file.display(), counted(problems.count(), "problem"));
+                false
             }
         }
     }
+}
+
+fn read(file: &Path) -> Result<String> {
+    let text = if file == "-" { io::read_to_string(io::stdin()) } else { fs::read_to_string(file) };
+    text.with_context(|| format!("{} cannot be read", file.display()))
+}
+
+/// Prints what was found, and says how many of it are warnings.
+fn print(file: &Path, problems: &[Problem], warnings: &[Warning]) -> String {
+    let file = file.display();
+    for problem in problems {
+        println!("{file}: problem: {problem}");
+    }
+    for warning in warnings {
+        println!("{file}: warning: {warning}");
+    }
+    counted(warnings.len(), "warning")
 }
 
 fn counted(number: usize, noun: &str) -> String {
