@@ -64,6 +64,16 @@ fn the_guests_run_scenarios_too() {
     }
 }
 
+#[cfg(not(feature = "harness"))]
+#[test]
+fn without_the_harness_a_guest_is_told_how_to_be_had() {
+    let folder = TempDir::new().unwrap();
+    let file = file(&folder, "opened.json", &scenario(OPENED));
+    let ended = breakerbox(&["run".as_ref(), "--host".as_ref(), "component".as_ref(), &file]);
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.err.contains("without the harness") && ended.err.contains("cargo build"), "{}", ended.err);
+}
+
 #[test]
 fn a_difference_names_file_step_key_expected_and_seen() {
     let folder = TempDir::new().unwrap();
@@ -122,6 +132,17 @@ fn a_file_that_is_no_scenario_is_named_with_the_reason_and_nothing_is_run() {
         let expected = format!("{}: ", bad.display());
         assert!(ended.err.contains(&expected) && ended.err.contains(reason), "{}", ended.err);
     }
+    let bad = file(
+        &folder,
+        "bad.json",
+        r#"{"name": "x", "config": {"window_size": 0, "colour": 1}, "steps": [{"at_ms": 0}, {"at_ms": 1, "aquire": "a"}]}"#,
+    );
+    let ended = breakerbox(&["run".as_ref(), &bad]);
+    let all = ["config: colour: ", "config: window_size: ", "step 1: nothing", "step 2: unknown key aquire"];
+    for (line, start) in ended.err.trim_start_matches("breakerbox: ").lines().zip(all) {
+        assert!(line.starts_with(&format!("{}: {start}", bad.display())), "{}", ended.err);
+    }
+    assert_eq!(ended.err.lines().count(), all.len(), "{}", ended.err);
     let settings =
         file(&folder, "settings.json", r#"{"name": "x", "config": {"windw_size": 1}, "steps": []}"#);
     let ended = breakerbox(&["run".as_ref(), &settings, &folder.path().join("missing.json")]);

@@ -33,29 +33,31 @@ enum HostName {
     /// The core in this process
     Native,
     /// The component in wasmtime
-    #[cfg(feature = "harness")]
     Component,
     /// The filter in a proxy-wasm host
-    #[cfg(feature = "harness")]
     Filter,
 }
 
 impl HostName {
-    fn host(self) -> Box<dyn Host> {
-        match self {
+    fn host(self) -> Result<Box<dyn Host>> {
+        Ok(match self {
             Self::Native => Box::new(Native),
             #[cfg(feature = "harness")]
             Self::Component => Box::new(Component),
             #[cfg(feature = "harness")]
             Self::Filter => Box::new(Filter),
-        }
+            #[cfg(not(feature = "harness"))]
+            Self::Component | Self::Filter => bail!(
+                "this breakerbox is built without the harness, which has the guests: cargo build -p breakerbox-host"
+            ),
+        })
     }
 }
 
 impl Run {
     pub(super) fn execute(self) -> Result<ExitCode> {
+        let host = self.host.host()?;
         let scenarios = self.read()?;
-        let host = self.host.host();
         if self.json { print_observations(&scenarios, &*host) } else { check(&scenarios, &*host) }
     }
 
@@ -66,7 +68,9 @@ impl Run {
             let name = file.display().to_string();
             match Scenario::read(file) {
                 Ok(scenario) => scenarios.push((name, scenario)),
-                Err(error) => problems.push(format!("{name}: {error:#}")),
+                Err(error) => {
+                    problems.extend(format!("{error:#}").lines().map(|line| format!("{name}: {line}")));
+                }
             }
         }
         if !problems.is_empty() {

@@ -2,7 +2,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -41,7 +41,7 @@ impl Scenario {
     /// Reads a scenario file.
     ///
     /// # Errors
-    /// The file cannot be read, or it is no scenario: the error names the step and the key.
+    /// The file cannot be read, or it is no scenario: the error has a line for each mistake, with step and key.
     pub fn read(path: &Path) -> Result<Self> {
         let text = fs::read_to_string(path).context("cannot be read")?;
         Self::parse(&text)
@@ -50,21 +50,27 @@ impl Scenario {
     /// Reads a scenario from its text.
     ///
     /// # Errors
-    /// The text is no scenario: the error names the step and the key.
+    /// The text is no scenario: the error has a line for each mistake, with step and key.
     pub fn parse(text: &str) -> Result<Self> {
         let written: Written = serde_json::from_str(text).context("is not a scenario")?;
         let config = written.config.to_string();
-        if let Err(problems) = breakerbox_config::settings(&config, &breakerbox_core::Settings::default()) {
-            bail!("config: {problems}");
+        let mut problems = Vec::new();
+        if let Err(found) = breakerbox_config::settings(&config, &breakerbox_core::Settings::default()) {
+            problems.extend(found.0.iter().map(|problem| format!("config: {problem}")));
         }
-        let steps = written
-            .steps
-            .into_iter()
-            .zip(1..)
-            .map(|(step, number)| Step::parse(step).with_context(|| format!("step {number}")))
-            .collect::<Result<Vec<_>>>()?;
-        check_clock(&steps, &written.clock)?;
-        check_calls(&steps)?;
+        let mut steps = Vec::new();
+        for (step, number) in written.steps.into_iter().zip(1..) {
+            match Step::parse(step) {
+                Ok(step) => steps.push(step),
+                Err(error) => problems.push(format!("step {number}: {error:#}")),
+            }
+        }
+        // Where a step is missing, the others do not follow each other as they should.
+        if problems.is_empty() {
+            problems.extend(clock_problems(&steps, &written.clock));
+            problems.extend(call_problems(&steps));
+        }
+        ensure!(problems.is_empty(), "{}", problems.join("\n"));
         Ok(Self { name: written.name, config, steps })
     }
 
@@ -80,30 +86,32 @@ impl Scenario {
     }
 }
 
-fn check_clock(steps: &[Step], clock: &Clock) -> Result<()> {
-    for (pair, number) in steps.windows(2).zip(2..) {
-        let (earlier, later) = (pair[0].at_ms, pair[1].at_ms);
-        ensure!(
-            earlier <= later || *clock == Clock::Unsteady,
-            "step {number}: at_ms is {later}, before the {earlier} of the step before it: write \"clock\": \"unsteady\" \
-             if the clock is to step back"
-        );
-    }
-    Ok(())
+/// Steps before which the clock would step back, if it must not.
+fn clock_problems(steps: &[Step], clock: &Clock) -> Vec<String> {
+    let times = steps.windows(2).zip(2..).map(|(pair, number)| (number, pair[0].at_ms, pair[1].at_ms));
+    let back = times.filter(|(_, earlier, later)| earlier > later && *clock == Clock::Steady);
+    back.map(|(number, earlier, later)| {
+        format!(
+            "step {number}: at_ms is {later}, before the {earlier} of the step before it: write \"clock\": \
+             \"unsteady\" if the clock is to step back"
+        )
+    })
+    .collect()
 }
 
-fn check_calls(steps: &[Step]) -> Result<()> {
-    let mut acquired = HashSet::new();
+/// Steps that end a call which no step before them began.
+fn call_problems(steps: &[Step]) -> Vec<String> {
+    let (mut acquired, mut problems) = (HashSet::new(), Vec::new());
     for (step, number) in steps.iter().zip(1..) {
         match &step.action {
             Action::Acquire(id) => {
                 acquired.insert(id);
             }
-            Action::Record(id, _) => {
-                ensure!(acquired.contains(id), "step {number}: record: no earlier step acquires \"{id}\"");
+            Action::Record(id, _) if !acquired.contains(id) => {
+                problems.push(format!("step {number}: record: no earlier step acquires \"{id}\""));
             }
-            Action::Snapshot | Action::Control(_) | Action::Restart => {}
+            Action::Record(..) | Action::Snapshot | Action::Control(_) | Action::Restart => {}
         }
     }
-    Ok(())
+    problems
 }
