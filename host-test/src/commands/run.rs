@@ -39,6 +39,10 @@ enum HostName {
 }
 
 impl HostName {
+    #[cfg_attr(
+        feature = "harness",
+        expect(clippy::unnecessary_wraps, reason = "without it guests are missing")
+    )]
     fn host(self) -> Result<Box<dyn Host>> {
         Ok(match self {
             Self::Native => Box::new(Native),

@@ -172,7 +172,7 @@ fn a_duration_that_a_unit_would_not_mend_is_refused_with_what_would() {
     for value in ["-5", "1e+300", r#""15 s""#, r#""15sec""#, r#""2S""#, r#""1d""#] {
         assert_eq!(
             refuse(&format!(r#"{{"wait_in_open": {value}}}"#)),
-            [format!("wait_in_open: {} is not a duration: {give} [bad_duration]", value)]
+            [format!("wait_in_open: {value} is not a duration: {give} [bad_duration]")]
         );
     }
     for value in ["31536001", r#""31536001""#, r#""8761h""#] {
