@@ -55,8 +55,10 @@ pub(crate) fn check(token: Option<&Token>, changes: bool) -> Result<(), Refusal>
     Ok(())
 }
 
+/// The scheme may be in any case, as RFC 9110 has it.
 fn bears(token: &Token, authorization: Option<&[u8]>) -> bool {
-    authorization.and_then(|given| given.strip_prefix(b"Bearer ")).is_some_and(|given| token.matches(given))
+    let parts = authorization.and_then(|given| given.split_first_chunk::<7>());
+    parts.is_some_and(|(scheme, given)| scheme.eq_ignore_ascii_case(b"Bearer ") && token.matches(given))
 }
 
 /// Whether a host cannot be made to mean this server by somebody else's DNS: an IP address, or localhost.

@@ -48,7 +48,12 @@ impl Admin {
         if path == "/" {
             return if method == "GET" { Answer::page() } else { Answer::not_allowed("GET") };
         }
-        if let Err(refusal) = access::check(self.token.as_deref(), method != "GET") {
+        let changes = match method.as_str() {
+            "GET" => false,
+            "POST" => true,
+            _ => return Answer::not_allowed("GET, POST"),
+        };
+        if let Err(refusal) = access::check(self.token.as_deref(), changes) {
             return Answer::refused(refusal);
         }
         let Some(rest) =
@@ -56,14 +61,13 @@ impl Admin {
         else {
             return Answer::failure(404, "there are /breakers and /breakers/ID, and a page at /");
         };
-        match (method.as_str(), rest.trim_start_matches('/')) {
-            ("GET", "") => self.all(),
-            ("GET", id) => self.one(&unescape(id)),
-            ("POST", rest) => match rest.rsplit_once('/') {
+        match rest.trim_start_matches('/') {
+            rest if changes => match rest.rsplit_once('/') {
                 Some((id, control)) if !id.is_empty() => self.control(&unescape(id), control),
                 _ => Answer::failure(404, "post to /breakers/ID/force-open, /disable or /reset"),
             },
-            _ => Answer::not_allowed("GET, POST"),
+            "" => self.all(),
+            id => self.one(&unescape(id)),
         }
     }
 
