@@ -115,6 +115,22 @@ fn what_is_unknown_is_404_with_a_suggestion() -> Result<()> {
 }
 
 #[test]
+fn before_the_first_request_it_says_that_requests_make_breakers() -> Result<()> {
+    let worker = Proxy::new().start(
+        &Module::filter()?,
+        &[&Plugin::new(FILTER), &Plugin::new(r#"{"role": "admin"}"#).named("admin")],
+    )?;
+    assert_eq!(json(&ask(&worker, "GET", "/breakers")?)?["breakers"], Value::Array(vec![]));
+    for (method, path) in [("GET", "/breakers/orders"), ("POST", "/breakers/orders/force-open")] {
+        let reply = ask(&worker, method, path)?;
+        assert_eq!(reply.status, 404, "{method}");
+        let error = "no breaker orders (a breaker exists once a request has met it)";
+        assert_eq!(json(&reply)?["error"], error, "{method}");
+    }
+    Ok(())
+}
+
+#[test]
 fn a_token_keeps_others_out() -> Result<()> {
     let (_, worker) = start(r#"{"role": "admin", "token": "s3cret"}"#)?;
     let with = |value| {

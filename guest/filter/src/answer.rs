@@ -5,6 +5,9 @@ use crate::access::Refusal;
 use crate::hostcalls::{self, Level, LocalResponse};
 use crate::{index, page};
 
+/// Whoever asks before the first request may think that the configuration is wrong.
+const BIRTH: &str = "a breaker exists once a request has met it";
+
 /// What a request to the role `admin` gets.
 pub(crate) struct Answer {
     status: u32,
@@ -61,7 +64,7 @@ impl Answer {
     pub(crate) fn unknown(id: &str) -> Self {
         let known = index::all().unwrap_or_default();
         let hint = did_you_mean(id, known.iter().map(String::as_str));
-        Self::failure(404, &format!("no breaker {id}{hint}"))
+        Self::failure(404, &format!("no breaker {id}{hint} ({BIRTH})"))
     }
 
     pub(crate) fn unavailable() -> Self {
