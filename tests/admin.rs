@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use breakerbox_host::proxy::{Module, Plugin, Proxy, Reply, Request, Response, Worker};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const FILTER: &str = r#"{"default": {"consecutive_failures": 1, "wait_in_open": "30s"}}"#;
 
@@ -57,6 +57,36 @@ fn a_breaker_says_where_it_stands_and_why() -> Result<()> {
         breaker["last_transition"]["why"],
         "closed -> open: 1 calls failed in a row; next probe in 30s"
     );
+    Ok(())
+}
+
+#[test]
+fn a_breaker_shows_the_settings_that_decide_when_it_opens_and_closes() -> Result<()> {
+    let written = r#"{"default": {
+        "window_size": 50, "minimum_calls": 20, "failure_rate_threshold": 25.5, "slow_call_duration": "1500ms",
+        "slow_call_rate_threshold": 80, "consecutive_failures": 5, "wait_in_open": "30s",
+        "open_backoff": { "multiplier": 1.5, "max": "5m" }, "open_jitter": 0.2, "half_open_calls": 3,
+        "half_open_policy": "all_must_succeed", "max_wait_in_half_open": "10s", "enabled": false
+    }}"#;
+    let shown = json!({
+        "enabled": false, "window_type": "count", "window_size": 50, "minimum_calls": 20,
+        "failure_rate_threshold": 25.5, "slow_call_duration_ms": 1500.0, "slow_call_rate_threshold": 80.0,
+        "consecutive_failures": 5, "wait_in_open_ms": 30_000.0,
+        "open_backoff": { "multiplier": 1.5, "max_ms": 300_000.0 }, "open_jitter": 0.2, "half_open_calls": 3,
+        "half_open_policy": "all_must_succeed", "max_wait_in_half_open_ms": 10_000.0,
+    });
+    let off = json!({
+        "enabled": true, "window_type": "count", "window_size": 100, "minimum_calls": 100,
+        "failure_rate_threshold": 50.0, "slow_call_duration_ms": null, "slow_call_rate_threshold": null,
+        "consecutive_failures": null, "wait_in_open_ms": 60_000.0, "open_backoff": null, "open_jitter": 0.0,
+        "half_open_calls": 10, "half_open_policy": "rate", "max_wait_in_half_open_ms": null,
+    });
+    for (filter, settings) in [(written, shown), (r#"{"default": {"max_wait_in_half_open": "0s"}}"#, off)] {
+        let plugins = [Plugin::new(filter), Plugin::new(r#"{"role": "admin"}"#).named("admin")];
+        let worker = Proxy::new().start(&Module::filter()?, &plugins.each_ref())?;
+        worker.request(Request::get("/").route("orders"))?.into_stream()?.respond(Response::new(200))?;
+        assert_eq!(json(&ask(&worker, "GET", "/breakers/orders")?)?["settings"], settings);
+    }
     Ok(())
 }
 

@@ -1,5 +1,7 @@
+use std::time::Duration;
+
 use breakerbox_config::Mode;
-use breakerbox_core::{Rules, Slot, SlotStore, Snapshot, State, Transition};
+use breakerbox_core::{Backoff, Rules, Slot, SlotStore, Snapshot, State, Transition};
 use serde::Serialize;
 
 use crate::hostcalls;
@@ -29,18 +31,33 @@ pub(crate) struct View {
     last_transition: Option<Last>,
 }
 
-/// What the numbers are measured against.
+/// What the numbers are measured against, and how long each state lasts.
 #[derive(Serialize)]
 struct Limits {
+    enabled: bool,
     window_type: &'static str,
     window_size: u32,
     /// Calls that a closed window needs before its rates are judged.
     minimum_calls: u32,
     failure_rate_threshold: f64,
     /// `None` while slow calls are not looked for.
+    slow_call_duration_ms: Option<f64>,
     slow_call_rate_threshold: Option<f64>,
     consecutive_failures: Option<u32>,
+    wait_in_open_ms: f64,
+    open_backoff: Option<Longer>,
+    open_jitter: f64,
     half_open_calls: u32,
+    half_open_policy: &'static str,
+    /// `None` if probes are waited for for ever.
+    max_wait_in_half_open_ms: Option<f64>,
+}
+
+/// How much longer it waits each time.
+#[derive(Serialize)]
+struct Longer {
+    multiplier: f64,
+    max_ms: f64,
 }
 
 /// How the breaker got where it is.
@@ -90,15 +107,26 @@ impl View {
 impl Limits {
     fn of(rules: &Rules) -> Self {
         let settings = rules.settings();
-        let detects_slow_calls = !settings.slow_call_duration.is_zero();
+        let slow_call_duration_ms = nonzero_millis(settings.slow_call_duration);
         Self {
+            enabled: settings.enabled,
             window_type: settings.window_type.name(),
             window_size: settings.window_size,
             minimum_calls: rules.minimum(settings.window_type, settings.window_size),
             failure_rate_threshold: settings.failure_rate_threshold.to_f64(),
-            slow_call_rate_threshold: detects_slow_calls.then(|| settings.slow_call_rate_threshold.to_f64()),
+            slow_call_duration_ms,
+            slow_call_rate_threshold: slow_call_duration_ms
+                .map(|_| settings.slow_call_rate_threshold.to_f64()),
             consecutive_failures: settings.consecutive_failures,
+            wait_in_open_ms: millis(settings.wait_in_open),
+            open_backoff: settings.open_backoff.map(|Backoff { multiplier, max }| Longer {
+                multiplier: multiplier.to_f64(),
+                max_ms: millis(max),
+            }),
+            open_jitter: settings.open_jitter.to_f64(),
             half_open_calls: settings.half_open_calls,
+            half_open_policy: settings.half_open_policy.name(),
+            max_wait_in_half_open_ms: nonzero_millis(settings.max_wait_in_half_open),
         }
     }
 }
@@ -121,6 +149,11 @@ impl Last {
     }
 }
 
-fn millis(duration: std::time::Duration) -> f64 {
+fn millis(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3
+}
+
+/// Milliseconds, where zero stands for none.
+fn nonzero_millis(duration: Duration) -> Option<f64> {
+    (!duration.is_zero()).then(|| millis(duration))
 }
