@@ -79,6 +79,36 @@ async fn its_buttons_force_a_breaker_open_and_reset_it() -> Result<()> {
 }
 
 #[tokio::test]
+async fn a_breaker_that_failures_in_a_row_opened_shows_them_and_that_its_wait_is_over() -> Result<()> {
+    let world = World::start(&json!({ "role": "admin" })).await?;
+    world.call("row", "/catalog").await?;
+    let mut browser = open(&world).await?;
+    let text = |selector| format!("({}).querySelector('{selector}').innerText", card("row"));
+    browser.wait_for(&text(".row"), "0 of 3").await?;
+    browser.wait_for(&text(".failure .reading"), "judged after 4 more calls").await?;
+
+    world.open("row", 3).await?;
+    browser.wait_for(&state("row"), "Open").await?;
+    assert_eq!(browser.evaluate(&text(".row")).await?, "3");
+    // What is known of it is judged no more.
+    assert_eq!(browser.evaluate(&text(".failure .reading")).await?, "75 % of 4 calls");
+
+    browser.wait_for(&text(".wait-label"), "Its wait is over, after").await?;
+    assert_eq!(browser.evaluate(&text(".wait-time")).await?, "1.0 s");
+    let since = browser.evaluate(&text(".since")).await?.to_string();
+    assert!(since.contains("Rejected every call; the next one is a probe"), "{since}");
+
+    // Its probe fails, and it shows what opened it then.
+    world.call("row", "/orders").await?;
+    browser.wait_for(&text(".calls-label"), "Probes").await?;
+    browser.wait_for(&text(".failure .reading"), "100 % · threshold 50 %").await?;
+    assert_eq!(browser.evaluate(&text(".row")).await?, "–");
+    assert_eq!(browser.evaluate(&state("row")).await?, "Open");
+    assert!(browser.complaints.is_empty(), "{:?}", browser.complaints);
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_breaker_in_shadow_mode_is_not_said_to_reject() -> Result<()> {
     let world = World::start(&json!({ "role": "admin" })).await?;
     world.call("orders", "/catalog").await?;

@@ -34,6 +34,7 @@ impl World {
         });
         let breakers = json!({
             "shadow": { "mode": "shadow" },
+            "row": { "consecutive_failures": 3, "wait_in_open": "1s", "half_open_calls": 1 },
             "spare": { "fallback": { "header": { "x-spare": "1" } } },
         });
         let filter = json!({ "per": "header:x-breaker", "default": default, "breakers": breakers });

@@ -57,18 +57,18 @@ class Card {
     const view = this.#view;
     const passed = Math.max(0, now - this.#readAt);
     const again = view.reopens > 0 ? `, opened again ${view.reopens === 1 ? "once" : `${NUMBER.format(view.reopens)} times`}` : "";
-    setText(this.find(".since"), `${meaning(view)} · for ${duration(view.state_age_ms + passed)}${again}`);
-    this.#showWait(view, passed);
+    const left = view.state === "open" ? Math.max(0, view.retry_after_ms - passed) : null;
+    setText(this.find(".since"), `${meaning(view, left === 0)} · for ${duration(view.state_age_ms + passed)}${again}`);
+    this.#showWait(view, left);
   }
 
-  #showWait(view, passed) {
+  #showWait(view, left) {
     const wait = this.find(".wait");
     const probes = view.settings.half_open_calls;
     if (view.state === "open") {
-      const left = Math.max(0, view.retry_after_ms - passed);
       const whole = view.last_transition?.wait_ms || left || 1;
-      setText(this.find(".wait-label"), left > 0 ? "Next probe in" : "The wait is over:");
-      setText(this.find(".wait-time"), left > 0 ? duration(left, true) : "the next call is a probe");
+      setText(this.find(".wait-label"), left > 0 ? "Next probe in" : "Its wait is over, after");
+      setText(this.find(".wait-time"), duration(left || whole, true));
       this.find(".wait .fill").style.width = `${Math.min(100, (100 * left) / whole)}%`;
     } else if (view.state === "half_open") {
       setText(this.find(".wait-label"), "Probes ended");
@@ -79,18 +79,17 @@ class Card {
   }
 
   #showCounts(view) {
-    setText(this.find(".calls-label"), view.state === "half_open" ? "Probes" : "Calls");
+    setText(this.find(".calls-label"), countsProbes(view) ? "Probes" : "Calls");
     for (const [selector, count] of [
       [".calls", view.calls],
       [".failed", view.failed],
       [".slow-calls", view.settings.slow_call_rate_threshold === null ? null : view.slow],
-      [".row", view.state === "closed" ? view.consecutive_failures : null],
     ]) {
       setText(this.find(selector), count === null ? "–" : NUMBER.format(count));
     }
     const row = view.settings.consecutive_failures;
     this.find(".row").title = row === null ? "" : `It opens at ${row} in a row.`;
-    if (row !== null && view.state === "closed") setText(this.find(".row"), `${view.consecutive_failures} of ${row}`);
+    setText(this.find(".row"), inARow(view));
   }
 
   #showMeters(view) {
@@ -104,7 +103,10 @@ class Card {
     this.#showMeter(".slow", view.slow_call_rate, view.slow, settings.slow_call_rate_threshold, needed);
   }
 
-  /** A rate that is not judged yet is shown as it would be, pale, with what is missing. */
+  /**
+   * A rate that is not judged yet is shown as it would be, pale, with what is missing. In open nothing is missing:
+   * where something else opened it, the rate is that of so many calls.
+   */
   #showMeter(selector, rate, part, threshold, needed) {
     const meter = this.find(selector);
     meter.hidden = threshold === null;
@@ -114,11 +116,14 @@ class Card {
     const judged = rate !== null;
     meter.classList.toggle("unjudged", !judged);
     meter.classList.toggle("reached", judged && shown >= threshold);
-    const unit = state === "half_open" ? "probe" : "call";
+    const unit = countsProbes(this.#view) ? "probe" : "call";
     const missing = Math.max(0, needed - calls);
-    const text = judged || missing === 0
-      ? `${percent(shown)} · ${state === "closed" ? "opens at" : "threshold"} ${percent(threshold)}`
-      : `judged after ${plural(missing, `more ${unit}`, `more ${unit}s`)}`;
+    let text = `judged after ${plural(missing, `more ${unit}`, `more ${unit}s`)}`;
+    if (judged || missing === 0) {
+      text = `${percent(shown)} · ${state === "closed" ? "opens at" : "threshold"} ${percent(threshold)}`;
+    } else if (state === "open") {
+      text = `${percent(shown)} of ${plural(calls, unit, `${unit}s`)}`;
+    }
     setText(meter.querySelector(".reading"), text);
     meter.querySelector(".fill").style.width = `${Math.min(100, shown)}%`;
     meter.querySelector(".mark").style.left = `${threshold}%`;

@@ -18,6 +18,12 @@ const SHADOW = {
   forceOpen: "In shadow mode this rejects nothing: what it would have rejected is counted, until somebody resets the breaker.",
 };
 
+// An open breaker whose wait is over stays open until a call arrives.
+const WAIT_OVER = {
+  enforce: "rejected every call; the next one is a probe",
+  shadow: "would have rejected every call; the next one is a probe",
+};
+
 const BY_HAND = {
   forced_open: "Nothing reaches the upstream until somebody resets this breaker.",
   disabled: "Nothing is counted and nothing rejected until somebody resets this breaker.",
@@ -40,8 +46,22 @@ const CONTROLS = {
 };
 
 /** What a breaker in this state does. */
-function meaning({ state, mode }) {
+function meaning({ state, mode }, isWaitOver) {
+  if (isWaitOver) return WAIT_OVER[mode];
   return (mode === "shadow" && SHADOW.means[state]) || STATES[state].means;
+}
+
+/** Whether what it counts are probes. An open breaker shows what opened it. */
+function countsProbes({ state, last_transition: last }) {
+  return state === "half_open" || (state === "open" && last?.from === "half_open");
+}
+
+/** How many calls have failed in a row, where that is known. */
+function inARow({ state, consecutive_failures: failures, settings, last_transition: last }) {
+  if (state === "open" && last?.reason === "consecutive_failures") return NUMBER.format(last.threshold);
+  if (state !== "closed") return "–";
+  const most = settings.consecutive_failures;
+  return most === null ? NUMBER.format(failures) : `${failures} of ${most}`;
 }
 
 /** What somebody has done to it. */
