@@ -153,6 +153,30 @@ async fn every_alert_asks_for_what_envoy_has() -> Result<()> {
     Ok(())
 }
 
+#[tokio::test]
+async fn an_open_breaker_that_keeps_nothing_from_its_upstream_alerts_nobody() -> Result<()> {
+    let world = World::start(&json!({ "role": "admin" })).await?;
+    let breakers = ["orders", "shadow", "idle"];
+    for breaker in breakers {
+        world.open(breaker, 5).await?;
+    }
+    for breaker in ["orders", "shadow"] {
+        world.call(breaker, "/orders").await?;
+    }
+    let metrics = world.envoy.metrics().await?;
+    assert_eq!(breakers.map(|breaker| metrics.state(breaker)), [Some("open"); 3]);
+    let rejected = |breaker| metrics.sum("breakerbox_not_permitted_calls", &[("breaker", breaker)]);
+    assert_eq!(breakers.map(rejected), [1, 0, 0]);
+
+    let alerts: Value = serde_saphyr::from_str(ALERTS)?;
+    let rules = alerts["groups"][0]["rules"].as_array().context("no rules")?;
+    let open = rules.iter().find(|rule| rule["alert"] == "BreakerOpen").context("no BreakerOpen")?;
+    let (_, also) = open["expr"].as_str().and_then(|expr| expr.split_once("and on")).context("no `and`")?;
+    let asked: Vec<_> = Query::read(also)?.metrics.into_iter().map(|(name, _)| name).collect();
+    assert_eq!(asked, ["breakerbox_not_permitted_calls"]);
+    Ok(())
+}
+
 #[test]
 fn names_are_found_in_a_query() -> Result<()> {
     let query = Query::read(
