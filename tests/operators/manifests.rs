@@ -8,6 +8,7 @@ const ENVOY: &str = include_str!("../../envoy/envoy.yaml");
 const ISTIO: &str = include_str!("../../envoy/istio.yaml");
 const ENVOY_GATEWAY: &str = include_str!("../../envoy/envoy-gateway.yaml");
 const DOCKERFILE: &str = include_str!("../../envoy/Dockerfile");
+const DOCKERIGNORE: &str = include_str!("../../.dockerignore");
 
 /// The resources of a manifest, each of which says what it is.
 fn resources(manifest: &str) -> Result<Vec<Value>> {
@@ -104,6 +105,9 @@ fn the_image_is_the_filter_that_the_build_leaves_where_both_look_for_it() -> Res
         let code = filter.and_then(|filter| filter.pointer("/vm_config/code/local/filename"));
         let code = code.and_then(Value::as_str).context("no code in envoy.yaml")?;
         assert_eq!(copy, format!("COPY {code} /plugin.wasm"));
+        // Nothing else is sent to whatever builds it.
+        let sent: Vec<_> = DOCKERIGNORE.lines().filter(|line| !line.starts_with('#')).collect();
+        assert_eq!(sent, ["*", &format!("!{code}")]);
     }
     Ok(())
 }
