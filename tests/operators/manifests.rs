@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result, ensure};
 use breakerbox_config::{FilterConfig, Role};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const ENVOY: &str = include_str!("../../envoy/envoy.yaml");
 const ISTIO: &str = include_str!("../../envoy/istio.yaml");
@@ -88,6 +88,17 @@ fn labels_are_made_by_the_same_rules_everywhere() -> Result<()> {
     let bootstrap = proxy["spec"]["bootstrap"]["value"].as_str().context("no bootstrap")?;
     let bootstrap: Value = serde_saphyr::from_str(bootstrap)?;
     assert_eq!(stats_tags(&bootstrap)?, stats_tags(&envoy)?);
+    Ok(())
+}
+
+#[test]
+fn moves_of_breakers_are_in_the_log_or_it_is_said_how() -> Result<()> {
+    let gateway = resources(ENVOY_GATEWAY)?;
+    let proxy = of_kind(&gateway, "EnvoyProxy").pop().context("no EnvoyProxy")?;
+    assert_eq!(proxy["spec"]["logging"]["level"], json!({ "default": "warn", "wasm": "info" }));
+    // In Istio that belongs to the gateway's pods, which are not in this manifest.
+    let said = ISTIO.lines().filter(|line| line.starts_with('#'));
+    assert_eq!(said.filter(|line| line.contains("sidecar.istio.io/componentLogLevel: wasm:info")).count(), 1);
     Ok(())
 }
 
