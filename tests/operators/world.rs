@@ -4,12 +4,14 @@ use anyhow::{Context as _, Result, bail, ensure};
 use breakerbox_host::client::{Client, Reply};
 use breakerbox_host::envoy::{Bootstrap, Envoy};
 use breakerbox_host::upstream::{Answer, Upstream};
-use hyper::Method;
+use bytes::Bytes;
+use http_body_util::Full;
 use hyper::header::{HeaderName, HeaderValue};
+use hyper::{Method, Request};
 use serde_json::{Value, json};
 
 pub(crate) const PATIENCE: Duration = Duration::from_secs(15);
-const POLL: Duration = Duration::from_millis(50);
+pub(crate) const POLL: Duration = Duration::from_millis(50);
 const WORKERS: u32 = 2;
 
 /// The Envoy of `envoy/envoy.yaml`, whose breakers are called by a header so that they may have any name, and its role
@@ -26,6 +28,10 @@ impl World {
         let mut bootstrap = Bootstrap::shipped()?;
         bootstrap.point_cluster_at("orders", upstream.address())?;
         bootstrap.point_cluster_at("catalog", upstream.address())?;
+        bootstrap.use_http2("catalog")?;
+        // Its access log where it can be read.
+        bootstrap.connection_manager()?["access_log"][0]["typed_config"]["@type"] =
+            json!("type.googleapis.com/envoy.extensions.access_loggers.stream.v3.StderrAccessLog");
         let default = json!({
             "window_size": 10,
             "minimum_calls": 5,
@@ -51,6 +57,17 @@ impl World {
         let mut request = client.request(Method::GET, path)?;
         request.headers_mut().insert("x-breaker", HeaderValue::from_str(breaker)?);
         client.send(request).await
+    }
+
+    /// Calls a gRPC method through a breaker.
+    pub(crate) async fn grpc(&self, breaker: &str, method: &str) -> Result<Reply> {
+        let client = self.envoy.client();
+        let request = Request::post(format!("http://{}{method}", client.server()))
+            .header("content-type", "application/grpc")
+            .header("te", "trailers")
+            .header("x-breaker", breaker)
+            .body(Full::new(Bytes::from_static(&[0; 5])))?;
+        Ok(client.open_http2(request).await?.finish().await)
     }
 
     /// Lets the upstream fail this many calls, which open the breaker.
