@@ -46,7 +46,7 @@ fn remedy(rest: &str) -> &'static str {
         Some('\u{feff}') => "; leave the byte order mark out",
         Some('#' | '/') => "; JSON has no comments: leave them out",
         Some('\'') => "; write keys and texts in double quotes",
-        Some(c) if c == '-' || c.is_alphabetic() => {
+        Some(c) if c == '-' || c.is_ascii_alphabetic() => {
             "; write JSON, {\"KEY\": VALUE}, with texts in double quotes; YAML is not read"
         }
         _ => "",

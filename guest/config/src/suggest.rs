@@ -10,12 +10,13 @@ const LONGEST: usize = 64;
 const MOST: usize = 3;
 
 /// ``; did you mean `NAME`?``, or nothing if none of the names is near.
-pub fn did_you_mean<'a>(given: &str, names: impl IntoIterator<Item = &'a str, IntoIter: Clone>) -> String {
+pub fn did_you_mean<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     if given.len() > LONGEST {
         return String::new();
     }
-    let names = names.into_iter();
-    let meant = nearest(given, names.clone()).map_or_else(|| related(given, names), |name| vec![name]);
+    // One type of names, so that what follows is compiled once.
+    let names: Vec<&str> = names.into_iter().collect();
+    let meant = nearest(given, &names).map_or_else(|| related(given, &names), |name| vec![name]);
     if meant.is_empty() {
         return String::new();
     }
@@ -25,12 +26,12 @@ pub fn did_you_mean<'a>(given: &str, names: impl IntoIterator<Item = &'a str, In
 
 /// The name that was most likely meant: one all of whose words are in `given`, the most words first
 /// (`slidingWindowSize` means `window_size`), else the one that the fewest typing mistakes lead to.
-fn nearest<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+fn nearest<'a>(given: &str, names: &[&'a str]) -> Option<&'a str> {
     let given = snake(given);
     let given_words: Vec<&str> = given.split('_').collect();
     let mut by_words: Option<(usize, &str)> = None;
     let mut by_typing: Option<(usize, &str)> = None;
-    for name in names {
+    for &name in names {
         let lower = snake(name);
         let words = lower.split('_').count();
         let contained = words > 1 && lower.split('_').all(|word| given_words.contains(&word));
@@ -49,15 +50,24 @@ fn nearest<'a>(given: &str, names: impl IntoIterator<Item = &'a str>) -> Option<
 }
 
 /// The names that have the most words in common with `given`, but for short ones such as `in`.
-fn related<'a>(given: &str, names: impl Iterator<Item = &'a str> + Clone) -> Vec<&'a str> {
+fn related<'a>(given: &str, names: &[&'a str]) -> Vec<&'a str> {
     let given = snake(given);
     let in_common = |name: &str| {
         let is_near = |it: &str, word: &str| it.len().abs_diff(word.len()) <= 1 && distance(it, word) <= 1;
         let is_given = |word: &str| word.len() > 3 && given.split('_').any(|it| is_near(it, word));
         snake(name).split('_').filter(|word| is_given(word)).count()
     };
-    let most = names.clone().map(in_common).max().unwrap_or_default();
-    let related: Vec<&str> = names.filter(|name| most > 0 && in_common(name) == most).collect();
+    let (mut most, mut related) = (1, Vec::new());
+    for &name in names {
+        let words = in_common(name);
+        if words > most {
+            most = words;
+            related.clear();
+        }
+        if words == most {
+            related.push(name);
+        }
+    }
     if related.len() > MOST { Vec::new() } else { related }
 }
 
@@ -127,21 +137,21 @@ mod tests {
 
     #[test]
     fn a_slip_of_the_finger_finds_its_name() {
-        assert_eq!(nearest("windowsize", NAMES), Some("window_size"));
-        assert_eq!(nearest("WINDOW_SIZE", NAMES), Some("window_size"));
-        assert_eq!(nearest("wiat_in_open", NAMES), Some("wait_in_open"));
-        assert_eq!(nearest("colour", NAMES), None);
-        assert_eq!(nearest("unavailble", ["UNAVAILABLE", "UNKNOWN"]), Some("UNAVAILABLE"));
+        assert_eq!(nearest("windowsize", &NAMES), Some("window_size"));
+        assert_eq!(nearest("WINDOW_SIZE", &NAMES), Some("window_size"));
+        assert_eq!(nearest("wiat_in_open", &NAMES), Some("wait_in_open"));
+        assert_eq!(nearest("colour", &NAMES), None);
+        assert_eq!(nearest("unavailble", &["UNAVAILABLE", "UNKNOWN"]), Some("UNAVAILABLE"));
         assert_eq!(did_you_mean(&"window_size".repeat(1000), NAMES), "");
     }
 
     #[test]
     fn the_names_of_other_breakers_settings_find_ours() {
-        assert_eq!(nearest("slidingWindowSize", NAMES), Some("window_size"));
-        assert_eq!(nearest("minimumNumberOfCalls", NAMES), Some("minimum_calls"));
-        assert_eq!(nearest("wait-duration-in-open-state", NAMES), Some("wait_in_open"));
-        assert_eq!(nearest("maxWaitDurationInHalfOpenState", NAMES), Some("max_wait_in_half_open"));
-        assert_eq!(nearest("permittedNumberOfCallsInHalfOpenState", NAMES), Some("half_open_calls"));
+        assert_eq!(nearest("slidingWindowSize", &NAMES), Some("window_size"));
+        assert_eq!(nearest("minimumNumberOfCalls", &NAMES), Some("minimum_calls"));
+        assert_eq!(nearest("wait-duration-in-open-state", &NAMES), Some("wait_in_open"));
+        assert_eq!(nearest("maxWaitDurationInHalfOpenState", &NAMES), Some("max_wait_in_half_open"));
+        assert_eq!(nearest("permittedNumberOfCallsInHalfOpenState", &NAMES), Some("half_open_calls"));
     }
 
     #[test]
