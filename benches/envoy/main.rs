@@ -24,7 +24,7 @@ const ROUNDS: usize = 16;
 const COUNTED_ROUNDS: usize = 2;
 
 /// More requests than a window holds.
-const A_WINDOW: u32 = 120;
+const A_WINDOW: u32 = 320;
 
 /// Requests in a slice, and rounds to warm up.
 #[derive(Clone, Copy)]
@@ -44,11 +44,11 @@ async fn main() -> Result<()> {
     let process = envoy.process().context("Envoy is gone")?;
     let (mut meter, plan) = match std::env::var_os("CALLGRIND_DUMP") {
         None => {
-            let plan = Plan { requests: 3_000, warm_up: 1, rounds: rounds.unwrap_or(ROUNDS) };
+            let plan = Plan { requests: 3_200, warm_up: 1, rounds: rounds.unwrap_or(ROUNDS) };
             (Meter::Cpu { process, last: 0 }, plan)
         }
         Some(dump) => {
-            let plan = Plan { requests: 300, warm_up: 4, rounds: rounds.unwrap_or(COUNTED_ROUNDS) };
+            let plan = Plan { requests: 320, warm_up: 4, rounds: rounds.unwrap_or(COUNTED_ROUNDS) };
             (Meter::Instructions { process, dump: dump.into(), dumps: 0 }, plan)
         }
     };
