@@ -14,7 +14,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use breakerbox_benches::{NOW, UNGUARDED, clean, on_threads, sink};
+use breakerbox_benches::{NOW, SCALE, UNGUARDED, clean, on_threads, sink};
 use breakerbox_core::{Breaker, Mark, Outcome, Settings};
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main, measurement::WallTime};
 use failsafe::{CircuitBreaker as _, backoff, failure_policy};
@@ -151,8 +151,8 @@ fn tower_resilience(group: &mut Group<'_>, calls: Calls) {
 fn scale(group: &mut Group<'_>, calls: Calls) {
     let (word, lock) = (AtomicU64::new(1), Mutex::new(1_u64));
     bench(group, "baseline: relaxed load", calls, |_, _| sink(word.load(Ordering::Relaxed)));
-    bench(group, "a mutex", calls, |_, _| *lock.lock().expect("nobody panics here") += 1);
-    bench(group, "two clock reads", calls, |_, _| sink((Instant::now(), Instant::now())));
+    bench(group, &format!("{SCALE}a mutex"), calls, |_, _| *lock.lock().expect("nobody panics here") += 1);
+    bench(group, &format!("{SCALE}two clock reads"), calls, |_, _| sink((Instant::now(), Instant::now())));
     // A rejection spares the call.
     if calls.failed_before == 0 {
         bench(group, UNGUARDED, calls, |number, work| sink(work(number)));

@@ -12,6 +12,9 @@ pub const NOW: Mark = Mark::from_millis(1_000_000_000);
 /// The row of a group whose others guard the same call. What they take beyond it, the guard adds.
 pub const UNGUARDED: &str = "the call, unguarded";
 
+/// What rows begin with that guard no call.
+pub const SCALE: &str = "scale: ";
+
 /// The path of a proxy-wasm filter that does nothing.
 pub const EMPTY_FILTER_WASM: &str = env!("EMPTY_FILTER_WASM");
 

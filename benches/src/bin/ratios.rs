@@ -8,7 +8,7 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use breakerbox_benches::UNGUARDED;
+use breakerbox_benches::{SCALE, UNGUARDED};
 use serde_json::Value;
 
 const BASELINE: &str = "baseline: ";
@@ -34,7 +34,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         for (name, nanos) in measured {
             let (work, threads) = name.rsplit_once('/').unwrap_or((name, "1"));
             let ratio = scale(measured, BASELINE, threads).map(|base| format!("{:.2}", nanos / base));
-            let added = scale(measured, UNGUARDED, threads).map(|call| format!("{:.1}", nanos - call));
+            let guards_a_call = ![BASELINE, SCALE].iter().any(|prefix| name.starts_with(prefix));
+            let added = scale(measured, UNGUARDED, threads)
+                .filter(|_| guards_a_call)
+                .map(|call| format!("{:.1}", nanos - call));
             let [ratio, added] = [ratio, added].map(|figure| figure.unwrap_or_else(|| "-".into()));
             println!("| {group}: {work} | {threads} | {nanos:.1} | {ratio} | {added} |");
         }
