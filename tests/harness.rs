@@ -48,10 +48,12 @@ async fn grpc_statuses_come_in_trailers_or_in_headers() -> Result<()> {
     assert_eq!((reply.status.as_u16(), reply.body.len()), (200, 5));
     assert_eq!(reply.trailers.get("grpc-status").map(|value| value.as_bytes()), Some(&b"14"[..]));
 
-    upstream.on("/shop.Orders/List", Answer::GrpcTrailersOnly(4));
-    let reply = client.grpc("/shop.Orders/List").await?;
-    assert_eq!((reply.status.as_u16(), reply.body.len()), (200, 0));
-    assert_eq!(reply.headers.get("grpc-status").map(|value| value.as_bytes()), Some(&b"4"[..]));
+    for answer in [Answer::GrpcTrailersOnly(4), Answer::GrpcEmptyBody(4)] {
+        upstream.on("/shop.Orders/List", answer);
+        let reply = client.grpc("/shop.Orders/List").await?;
+        assert_eq!((reply.status.as_u16(), reply.body.len()), (200, 0));
+        assert_eq!(reply.headers.get("grpc-status").map(|value| value.as_bytes()), Some(&b"4"[..]));
+    }
 
     upstream.on("/shop.Orders/List", Answer::ResetInBody);
     let reply = client.grpc("/shop.Orders/List").await?;

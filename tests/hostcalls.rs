@@ -58,24 +58,28 @@ fn a_failure_reads_the_slot_and_writes_it() -> Result<()> {
 }
 
 #[test]
-fn a_rejection_reads_the_slot_once_and_the_next_ones_need_it_no_more() -> Result<()> {
-    let worker = start(r#"{"default": {"window_size": 4, "consecutive_failures": 1}}"#)?;
-    call(&worker, Response::new(500))?;
-    let first = rejection(&worker)?;
-    assert!(
-        first.iter().any(|call| call.starts_with("get_shared_data breakerbox/slot/orders")),
-        "{first:#?}"
-    );
+fn a_worker_reads_the_slot_of_an_open_breaker_once_and_who_opened_it_not_at_all() -> Result<()> {
+    let (proxy, module) = (Proxy::new(), Module::filter()?);
+    let plugin = Plugin::new(r#"{"default": {"window_size": 4, "consecutive_failures": 1}}"#);
+    let [one, other] = [proxy.start(&module, &[&plugin])?, proxy.start(&module, &[&plugin])?];
+    call(&other, Response::new(200))?;
+    call(&one, Response::new(500))?;
     let expected = [
         ROUTE,
-        CLOCK,
         REVOCATIONS,
+        CLOCK,
         "increment_metric breakerbox_not_permitted_calls[breaker=orders][reason=open]",
         "set_property breakerbox.breaker",
         "set_property breakerbox.decision",
         "get_header_map_value content-type",
         "send_local_response",
     ];
-    assert_eq!(rejection(&worker)?, expected);
+    assert_eq!(rejection(&one)?, expected);
+    let first = rejection(&other)?;
+    assert!(
+        first.iter().any(|call| call.starts_with("get_shared_data breakerbox/slot/orders")),
+        "{first:#?}"
+    );
+    assert_eq!(rejection(&other)?, expected);
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Workers that share a slot, taken apart into single steps and put together in any order.
 //!
-//! Each load, create, compare-and-set, hint read and hint write is a step of its own. A history says whose turn it
+//! Each load, create, compare-and-set, revocation and look at their number is a step of its own. A history says whose turn it
 //! is at each step, where the store refuses or conflicts, where a worker is lost, and how the clock moves. Histories
 //! are drawn from a seed and shrunk: a failure prints the smallest one.
 

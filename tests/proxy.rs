@@ -106,15 +106,18 @@ fn outcomes_that_cannot_be_stored_wait_for_the_next_tick() -> Result<()> {
 
 #[test]
 fn requests_pass_while_the_store_does_not_answer() -> Result<()> {
-    let (proxy, workers) = start(1)?;
-    for _ in 0..4 {
+    let (proxy, workers) = start(2)?;
+    end(&workers[1], 200)?;
+    for _ in 0..3 {
         end(&workers[0], 500)?;
     }
     assert_eq!(state(&proxy), OPEN);
+    // Who opened it knows; the other has to ask.
     proxy.shared_data().withhold(1);
-    end(&workers[0], 200)?;
-    assert_eq!(proxy.metric("breakerbox_unguarded_calls"), Some(1));
     workers[0].request(orders())?.into_reply()?;
+    end(&workers[1], 200)?;
+    assert_eq!(proxy.metric("breakerbox_unguarded_calls"), Some(1));
+    workers[1].request(orders())?.into_reply()?;
     Ok(())
 }
 

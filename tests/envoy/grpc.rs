@@ -13,13 +13,14 @@ async fn grpc_upstream(settings: &Value) -> Result<World> {
 }
 
 #[tokio::test]
-async fn statuses_that_mean_trouble_are_failures_in_trailers_and_in_a_response_without_a_body() -> Result<()>
-{
+async fn statuses_that_mean_trouble_are_failures_in_trailers_and_in_headers_that_nothing_follows()
+-> Result<()> {
     const TROUBLE: [u16; 5] = [2, 4, 8, 13, 14];
     let world = grpc_upstream(&json!({})).await?;
     for status in 0..=16 {
         let expected = if TROUBLE.contains(&status) { Counts::FAILED } else { Counts::SUCCESSFUL };
-        for answer in [Answer::Grpc(status), Answer::GrpcTrailersOnly(status)] {
+        for answer in [Answer::Grpc(status), Answer::GrpcTrailersOnly(status), Answer::GrpcEmptyBody(status)]
+        {
             world.catalog.on(METHOD, answer);
             let before = world.counts(CATALOG).await?;
             let reply = world.client.grpc(METHOD).await?;

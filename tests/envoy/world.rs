@@ -157,14 +157,10 @@ impl World {
         Ok(())
     }
 
-    /// When the open breaker of `/orders` will let a probe through, as one of its rejections says: between these two.
+    /// When the open breaker of `/orders` will let a probe through: between these two.
     pub(crate) async fn end_of_wait(&self) -> Result<(Instant, Instant)> {
         let asked = Instant::now();
-        let reply = self.client.get("/orders").await?;
-        let answered = Instant::now();
-        let wait = Rejection::read(&reply)?.retry_after_ms.context("it does not say how long to wait")?;
-        // It says whole milliseconds, rounded up.
-        Ok((asked + Duration::from_millis(wait.saturating_sub(1)), answered + Duration::from_millis(wait)))
+        Rejection::read(&self.client.get("/orders").await?)?.end_of_wait(asked)
     }
 
     /// Sends requests from many clients at once, each its share one after the other.
@@ -245,6 +241,14 @@ impl Rejection {
     pub(crate) fn read(reply: &Reply) -> Result<Self> {
         ensure!(reply.status == 503, "not rejected: {reply:?}");
         serde_json::from_slice(&reply.body).with_context(|| format!("not a breaker's answer: {reply:?}"))
+    }
+
+    /// When the breaker will let a probe through, as it has just said to a request of this time: between these two.
+    pub(crate) fn end_of_wait(&self, asked: Instant) -> Result<(Instant, Instant)> {
+        let answered = Instant::now();
+        let wait = self.retry_after_ms.context("it does not say how long to wait")?;
+        // It says whole milliseconds, rounded up.
+        Ok((asked + Duration::from_millis(wait.saturating_sub(1)), answered + Duration::from_millis(wait)))
     }
 
     /// The reason why a breaker rejected, if it did.

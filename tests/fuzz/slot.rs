@@ -7,7 +7,7 @@ mod probes;
 mod slot_bytes;
 
 use breakerbox_core::{
-    Mark, MemoryHint, MemoryStore, OwnedSlot, Permit, Receipt, Shared, Slot, SlotStore, Update,
+    Mark, MemoryRevocations, MemoryStore, OwnedSlot, Permit, Receipt, Shared, Slot, SlotStore, Update,
 };
 
 use any::{AnyOutcome, Control};
@@ -20,8 +20,8 @@ const KEY: &[u8] = b"breaker";
 #[test]
 fn any_calls_on_any_bytes_leave_a_slot() {
     bolero::check!(name = "slot").with_type::<History>().with_iterations(100_000).for_each(|history| {
-        let hint = MemoryHint::default();
-        let mut world = World::new(history, &hint);
+        let revocations = MemoryRevocations::default();
+        let mut world = World::new(history, &revocations);
         for (second, mark, step) in &history.steps {
             world.now = mark.after(world.now);
             world.step(usize::from(*second), step);
@@ -32,7 +32,7 @@ fn any_calls_on_any_bytes_leave_a_slot() {
 /// Two workers at one slot.
 struct World<'a> {
     store: MemoryStore,
-    workers: [Shared<&'a MemoryHint>; 2],
+    workers: [Shared<&'a MemoryRevocations>; 2],
     now: Mark,
     issued: Vec<Permit>,
     /// The probes that were let out since the slot was last written by somebody else, and have not come back.
@@ -40,10 +40,13 @@ struct World<'a> {
 }
 
 impl<'a> World<'a> {
-    fn new(history: &History, hint: &'a MemoryHint) -> Self {
+    fn new(history: &History, revocations: &'a MemoryRevocations) -> Self {
         Self {
             store: MemoryStore::default(),
-            workers: history.rules.each_ref().map(|rules| Shared::new(rules.rules(), KEY.to_vec(), hint)),
+            workers: history
+                .rules
+                .each_ref()
+                .map(|rules| Shared::new(rules.rules(), KEY.to_vec(), revocations)),
             now: Mark::from_millis(10_000),
             issued: Vec::new(),
             out: Probes::default(),

@@ -1,9 +1,9 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use breakerbox_core::{HintCell, Loaded, SlotStore, Unavailable};
+use breakerbox_core::{Loaded, Revocations, SlotStore, Unavailable};
 
-/// A deliberate fault in the store or the hint, which the search must find.
+/// A deliberate fault in the store or beside it, which the search must find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sabotage {
     None,
@@ -13,10 +13,10 @@ pub(crate) enum Sabotage {
     CreateOverwrites,
     /// A write that succeeds and is answered "conflict", so that it is done twice.
     WrittenAndDenied,
-    /// A grant is never revoked.
+    /// Nothing is ever revoked.
     NeverRevoked,
-    /// A grant is believed whatever was revoked since its slot was loaded.
-    GrantsOutliveRevocations,
+    /// What was found is believed whatever was revoked since.
+    DeafToRevocations,
     /// A refused write is answered "done": the outcome is lost.
     DeniedAndReported,
     /// A load answers what an earlier load answered, with the version of now.
@@ -29,7 +29,7 @@ impl Sabotage {
         Self::CreateOverwrites,
         Self::WrittenAndDenied,
         Self::NeverRevoked,
-        Self::GrantsOutliveRevocations,
+        Self::DeafToRevocations,
         Self::DeniedAndReported,
         Self::StaleLoad,
     ];
@@ -43,7 +43,7 @@ pub(crate) enum Weather {
     Unavailable,
 }
 
-/// One answer of the store or the hint, remembered so that a call can be taken up where it was left.
+/// One answer of the store or of what is beside it, remembered so that a call can be taken up where it was left.
 #[derive(Clone, Debug)]
 pub(crate) enum Answer {
     Loaded(Result<Loaded<u64>, Unavailable>),
@@ -52,16 +52,15 @@ pub(crate) enum Answer {
     Nothing,
 }
 
-/// The shared part: one slot and its hint.
+/// The shared part: one slot and its revocations.
 #[derive(Debug, Default)]
 pub(crate) struct Stored {
     pub(crate) slot: Option<(Vec<u8>, u64)>,
     pub(crate) previous: Option<Vec<u8>>,
     pub(crate) revocations: u64,
-    pub(crate) granted: u64,
 }
 
-/// Store and hint as one call of one worker sees them.
+/// Store and revocations as one call of one worker sees them.
 ///
 /// A call is a function of the answers that it gets. To make its next step it is run again from its start, is
 /// given the answers that it had, then one new one; whatever it asks after that has no effect and its result is
@@ -199,26 +198,18 @@ impl SlotStore for &Port {
     }
 }
 
-/// A worker's handle on the hint.
+/// A worker's handle on the revocations.
 #[derive(Clone, Debug)]
-pub(crate) struct HintPort(pub(crate) Rc<Port>);
+pub(crate) struct RevocationsPort(pub(crate) Rc<Port>);
 
-impl HintCell for HintPort {
-    fn revocations(&self) -> Option<u64> {
-        let frozen = self.0.sabotage == Sabotage::GrantsOutliveRevocations;
-        Some(self.0.number(|cell| if frozen { 0 } else { cell.revocations }))
+impl Revocations for RevocationsPort {
+    fn number(&self) -> Option<u64> {
+        let deaf = self.0.sabotage == Sabotage::DeafToRevocations;
+        Some(self.0.number(|cell| if deaf { 0 } else { cell.revocations }))
     }
 
     fn revoke(&self) {
         let never = self.0.sabotage == Sabotage::NeverRevoked;
         self.0.act(|cell| cell.revocations += u64::from(!never));
-    }
-
-    fn granted(&self) -> u64 {
-        self.0.number(|cell| cell.granted)
-    }
-
-    fn grant(&self, word: u64) {
-        self.0.act(|cell| cell.granted = word);
     }
 }

@@ -1,13 +1,12 @@
 //! What holds once every call has ended, and what has to come of it.
 
-use std::rc::Rc;
 use std::time::Duration;
 
-use breakerbox_core::{Hint, Outcome, Rule, Shared, State};
+use breakerbox_core::{Hint, Outcome, Receipt, Rule, Shared, State};
 
 use super::{Checked, World};
 use crate::history::Call;
-use crate::port::{HintPort, Weather};
+use crate::port::{RevocationsPort, Weather};
 
 impl World {
     pub(super) fn come_to_rest(&mut self) -> Checked {
@@ -16,10 +15,30 @@ impl World {
                 self.step(worker, Call::Attach, Weather::Fair)?;
             }
         }
+        self.go_by_what_is_true()?;
         for worker in 0..self.workers.len() {
             self.whole(worker, Call::Attach)?;
         }
         Ok(())
+    }
+
+    /// Once every call has ended, workers go by what is true. Should one have been lost before it could revoke, another
+    /// finds that out within a number of calls, and then none goes by it any more.
+    fn go_by_what_is_true(&mut self) -> Checked {
+        let Some(worker) = self.misled() else { return Ok(()) };
+        if !self.lost {
+            return Err(format!(
+                "worker {worker} goes at rest by what the slot does not say: {:?}",
+                self.hint()
+            ));
+        }
+        for _ in 0..=256 {
+            self.workers[worker].shared = self.acquire_unrecorded(&self.workers[worker].shared);
+        }
+        match self.misled() {
+            Some(worker) => Err(format!("worker {worker} stays misled")),
+            None => Ok(()),
+        }
     }
 
     /// A call from its first step to its last.
@@ -35,12 +54,6 @@ impl World {
     /// of the move that ended its generation, once; and every move was reported.
     pub(super) fn check_the_books(&mut self) -> Checked {
         let now = self.snapshot().ok_or("no slot at rest")?;
-        if let Some(hint) = Hint::read(&HintPort(Rc::clone(&self.port)))
-            && !self.lost
-            && !hint.holds(self.hint())
-        {
-            return Err(format!("at rest the hint says {hint:?} of {:?}", self.hint()));
-        }
         if self.lost {
             return Ok(());
         }
@@ -70,8 +83,7 @@ impl World {
         Ok(())
     }
 
-    /// From any state, with time passing and calls arriving, a healthy upstream closes the breaker, and a hint
-    /// that a lost worker left wrong is put right.
+    /// From any state, with time passing and calls arriving, a healthy upstream closes the breaker.
     pub(super) fn recover(&mut self) -> Checked {
         if self.snapshot().is_some_and(|it| matches!(it.state, State::ForcedOpen | State::Disabled)) {
             self.whole(0, Call::Control(Rule::Reset))?;
@@ -98,25 +110,39 @@ impl World {
                 )?;
             }
         }
-        let cell = HintPort(Rc::clone(&self.port));
-        let wrong = |world: &Self| Hint::read(&cell).is_some_and(|hint| !hint.holds(world.hint()));
-        if wrong(self) {
-            if !self.lost {
-                return Err("the hint is wrong after recovery".into());
-            }
-            let mut shared = self.workers[0].shared.clone();
-            for _ in 0..=256 {
-                shared = self.acquire_unrecorded(&shared);
-            }
-            if wrong(self) {
-                return Err("the hint stays wrong".into());
-            }
+        match self.misled() {
+            Some(worker) => Err(format!("worker {worker} is misled after recovery")),
+            None => Ok(()),
         }
-        Ok(())
+    }
+
+    /// A worker that would say more of the slot, without asking the store, than the slot does.
+    fn misled(&self) -> Option<usize> {
+        let claims_too_much = |shared| self.claim(shared).is_some_and(|claim| !claim.holds(self.hint()));
+        self.workers.iter().position(|worker| claims_too_much(&worker.shared))
+    }
+
+    fn claim(&self, shared: &Shared<RevocationsPort>) -> Option<Hint> {
+        // One answer is enough to ask how often something was revoked, and not for more.
+        let answered = |call: &mut dyn FnMut(&mut Shared<RevocationsPort>) -> bool| {
+            let mut shared = shared.clone();
+            self.port.run(&mut vec![], Weather::Fair, || call(&mut shared)).0 == Some(true)
+        };
+        let store = &&*self.port;
+        let mut permit = None;
+        let admitted = answered(&mut |shared| {
+            permit = shared.acquire(store, self.now).answer.and_then(Result::ok);
+            permit.is_some()
+        });
+        let permit = permit.filter(|_| admitted)?;
+        let clean = answered(&mut |shared| {
+            shared.record(store, &permit, Outcome::Success, self.now).answer == Some(Receipt::Counted)
+        });
+        Some(Hint { generation: permit.generation, clean })
     }
 
     /// A call of a worker that only wants to know; its steps come one after the other.
-    fn acquire_unrecorded(&self, shared: &Shared<HintPort>) -> Shared<HintPort> {
+    fn acquire_unrecorded(&self, shared: &Shared<RevocationsPort>) -> Shared<RevocationsPort> {
         let mut told = vec![];
         loop {
             let mut next = shared.clone();

@@ -9,7 +9,7 @@ use breakerbox_core::{
 };
 
 use crate::history::{Call, History, Turn};
-use crate::port::{Answer, HintPort, Port, Sabotage, Weather};
+use crate::port::{Answer, Port, RevocationsPort, Sabotage, Weather};
 
 type Checked = Result<(), String>;
 
@@ -38,7 +38,7 @@ enum Finished {
 }
 
 struct Worker {
-    shared: Shared<HintPort>,
+    shared: Shared<RevocationsPort>,
     busy: Option<Busy>,
     deferred: VecDeque<Permit>,
 }
@@ -99,7 +99,7 @@ impl World {
     }
 
     fn new_worker(&self) -> Worker {
-        let shared = Shared::new(self.rules.clone(), vec![], HintPort(Rc::clone(&self.port)));
+        let shared = Shared::new(self.rules.clone(), vec![], RevocationsPort(Rc::clone(&self.port)));
         Worker { shared, busy: None, deferred: VecDeque::new() }
     }
 

@@ -76,7 +76,6 @@ async fn every_metric_is_there_from_a_breakers_first_call() -> Result<()> {
         "slow_call_rate",
         "store_conflicts",
         "store_give_ups",
-        "hint_granted",
         "hint_revocations",
     ] {
         let name = format!("breakerbox_{name}");

@@ -49,6 +49,7 @@ extern crate alloc;
 extern crate std;
 
 mod adopt;
+mod belief;
 #[cfg(feature = "std")]
 mod breaker;
 mod clock;
@@ -64,7 +65,6 @@ mod pass;
 mod permit;
 mod probes;
 mod problem;
-mod refusal;
 mod rules;
 mod settings;
 mod shared;
@@ -81,11 +81,11 @@ mod word;
 pub use breaker::Breaker;
 pub use clock::Clock;
 pub use header::{Fault, LAYOUT};
-pub use hint::{Hint, HintCell, NoHint};
+pub use hint::{Hint, Revocations};
 pub use hundredths::Hundredths;
 pub use mark::Mark;
 #[cfg(feature = "std")]
-pub use memory::{MemoryHint, MemoryStore};
+pub use memory::{MemoryRevocations, MemoryStore};
 pub use owned::OwnedSlot;
 pub use permit::{Outcome, Permit, Reason, Receipt, Rejection};
 pub use problem::{Code, Problem};

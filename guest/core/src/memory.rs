@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::{HintCell, Loaded, SlotStore, Unavailable};
+use crate::{Loaded, Revocations, SlotStore, Unavailable};
 
 /// Bytes and version by key.
 type Slots = BTreeMap<Vec<u8>, (Vec<u8>, u64)>;
@@ -49,24 +49,15 @@ impl SlotStore for MemoryStore {
     }
 }
 
-/// A hint in this process's memory.
+/// Revocations in this process's memory.
 #[derive(Debug, Default)]
-pub struct MemoryHint {
-    revocations: AtomicU64,
-    granted: AtomicU64,
-}
+pub struct MemoryRevocations(AtomicU64);
 
-impl HintCell for &MemoryHint {
-    fn revocations(&self) -> Option<u64> {
-        Some(self.revocations.load(Ordering::SeqCst))
+impl Revocations for &MemoryRevocations {
+    fn number(&self) -> Option<u64> {
+        Some(self.0.load(Ordering::SeqCst))
     }
     fn revoke(&self) {
-        self.revocations.fetch_add(1, Ordering::SeqCst);
-    }
-    fn granted(&self) -> u64 {
-        self.granted.load(Ordering::SeqCst)
-    }
-    fn grant(&self, word: u64) {
-        self.granted.store(word, Ordering::SeqCst);
+        self.0.fetch_add(1, Ordering::SeqCst);
     }
 }

@@ -1,8 +1,8 @@
 use alloc::vec::Vec;
 
-use crate::refusal::Refusal;
+use crate::belief::{self, Belief, Found};
 use crate::{
-    Clock, Effect, Fault, Hint, HintCell, Mark, Opened, Outcome, Permit, Receipt, Rejection, Rules, Slot,
+    Clock, Effect, Fault, Mark, Opened, Outcome, Permit, Receipt, Rejection, Revocations, Rules, Slot,
     SlotStore, Snapshot, Transition, Unavailable,
 };
 
@@ -10,25 +10,19 @@ use crate::{
 /// many misses in a row mean that the store is in trouble, not that it is busy.
 const ATTEMPTS: u32 = 32;
 
-/// Calls that a worker answers without looking at the slot before it looks again: a worker that died between a
-/// write and its revocation leaves the others believing what is wrong, and this bounds how long.
-const BELIEVED: u32 = 256;
-
 /// Outcomes that a worker keeps when the store does not take them. A count window remembers no more calls.
 const DEFERRED: usize = crate::Settings::MAX_WINDOW_CALLS as usize;
 
 /// One worker's access to a breaker whose slot is shared with other workers.
 ///
-/// Every operation is: load, apply, compare-and-set, again on conflict, with a bound. Where the hint says that
-/// a closed breaker would not change, the slot is not even read; nor is it while it was found open and nothing
-/// was revoked since.
+/// Every operation is: load, apply, compare-and-set, again on conflict, with a bound. Where the worker last found a
+/// closed breaker that would not change, or an open one, and nothing was revoked since, the slot is not even read.
 #[derive(Clone, Debug)]
-pub struct Shared<H> {
+pub struct Shared<R> {
     rules: Rules,
     key: Vec<u8>,
-    hint: H,
-    refusal: Option<Refusal>,
-    believed: u32,
+    revocations: R,
+    belief: Option<Belief>,
     latest: Mark,
     deferred: Vec<Deferral>,
 }
@@ -74,10 +68,10 @@ impl<T> Update<T> {
     }
 }
 
-impl<H: HintCell> Shared<H> {
-    /// Access to the slot at `key`. Call [`Shared::attach`] before the first call is guarded.
-    pub fn new(rules: Rules, key: Vec<u8>, hint: H) -> Self {
-        Self { rules, key, hint, refusal: None, believed: 0, latest: Mark::ZERO, deferred: Vec::new() }
+impl<R: Revocations> Shared<R> {
+    /// Access to the slot at `key`, beside which `revocations` are counted.
+    pub fn new(rules: Rules, key: Vec<u8>, revocations: R) -> Self {
+        Self { rules, key, revocations, belief: None, latest: Mark::ZERO, deferred: Vec::new() }
     }
 
     /// The rules that this worker goes by.
@@ -95,8 +89,8 @@ impl<H: HintCell> Shared<H> {
         self.deferred.len()
     }
 
-    /// Creates the slot if there is none, takes it over if these rules are a later edition, merges what waits,
-    /// and sets the hint right. A worker does this when it starts, and may do it at any time.
+    /// Creates the slot if there is none, takes it over if these rules are a later edition, and merges what waits. A
+    /// worker does this when it starts, and may do it at any time.
     pub fn attach(&mut self, store: &impl SlotStore, now: Mark) -> Update<Snapshot> {
         self.update(store, now, |slot, rules, now| Effect::nothing(slot.snapshot(rules, now)))
     }
@@ -104,31 +98,29 @@ impl<H: HintCell> Shared<H> {
     /// Asks for a permit. If the operation gives up the call is let through: the permit belongs to no
     /// generation, `answer` is `None` and its outcome will be stale.
     ///
-    /// While the hint says closed only the call's duration needs the time: a clock is not read then unless slow
-    /// calls are looked for, and the permit holds the latest mark that is known.
+    /// While the slot is known to be closed only the call's duration needs the time: a clock is not read then unless
+    /// slow calls are looked for, and the permit holds the latest mark that is known.
     pub fn acquire(
         &mut self,
         store: &impl SlotStore,
         clock: impl Clock,
     ) -> Update<Result<Permit, Rejection>> {
-        let believes = self.believed < BELIEVED && self.deferred.is_empty();
-        if believes
-            && self.refusal.is_none()
-            && let Some(hint) = Hint::read(&self.hint)
-        {
-            self.believed = self.believed.saturating_add(1);
-            let now = clock.now_if(self.rules.detects_slow_calls());
-            let admitted_at = now.unwrap_or(self.latest).max(self.latest);
-            return Update::of(Some(Ok(Permit { generation: hint.generation, ticket: 0, admitted_at })));
-        }
-        let now = clock.now();
-        if believes
-            && let Some(refusal) = &mut self.refusal
-            && let Some(rejection) = refusal.answer(&self.hint, &self.rules, now)
-        {
-            self.believed = self.believed.saturating_add(1);
-            return Update::of(Some(Err(rejection)));
-        }
+        let belief = self.belief.as_mut().filter(|_| self.deferred.is_empty());
+        let now = match belief.and_then(|belief| belief.for_call(&self.revocations)) {
+            Some(&mut Found::Closed(hint)) => {
+                let now = clock.now_if(self.rules.detects_slow_calls());
+                let admitted_at = now.unwrap_or(self.latest).max(self.latest);
+                return Update::of(Some(Ok(Permit { generation: hint.generation, ticket: 0, admitted_at })));
+            }
+            Some(Found::Refusing(slot)) => {
+                let now = clock.now();
+                if let Some(rejection) = belief::refuse(slot, &self.rules, now) {
+                    return Update::of(Some(Err(rejection)));
+                }
+                now
+            }
+            None => clock.now(),
+        };
         self.update(store, now, |slot, rules, now| slot.acquire(rules, now))
     }
 
@@ -141,17 +133,13 @@ impl<H: HintCell> Shared<H> {
         outcome: Outcome,
         clock: impl Clock,
     ) -> Update<Receipt> {
-        let hint = self.hint_for(permit, outcome);
-        if hint.is_some() && outcome == Outcome::Ignored {
-            return Update::of(Some(Receipt::Ignored));
-        }
-        let is_clean = hint.is_some_and(|hint| hint.clean);
-        if is_clean && !self.rules.detects_slow_calls() {
-            return Update::of(Some(Receipt::Counted));
+        let known = self.known_receipt(permit, outcome);
+        if known == Some(Receipt::Ignored) || known.is_some() && !self.rules.detects_slow_calls() {
+            return Update::of(known);
         }
         let now = clock.now();
-        if is_clean && !self.rules.is_slow(permit.admitted_at, now.max(self.latest)) {
-            return Update::of(Some(Receipt::Counted));
+        if known.is_some() && !self.rules.is_slow(permit.admitted_at, now.max(self.latest)) {
+            return Update::of(known);
         }
         let update = self.update(store, now, |slot, rules, now| slot.record(rules, permit, outcome, now));
         if update.answer.is_none() {
@@ -163,12 +151,16 @@ impl<H: HintCell> Shared<H> {
         update
     }
 
-    /// The hint, if it may answer for the slot when this permit's call ends so.
-    fn hint_for(&self, permit: &Permit, outcome: Outcome) -> Option<Hint> {
-        if outcome == Outcome::Failure || permit.ticket != 0 || !self.deferred.is_empty() {
-            return None;
-        }
-        Hint::read(&self.hint).filter(|hint| hint.generation == permit.generation)
+    /// What becomes of a call that ended so, unless it was slow, where that is known without the slot.
+    fn known_receipt(&self, permit: &Permit, outcome: Outcome) -> Option<Receipt> {
+        let belief = self.belief.as_ref().filter(|_| self.deferred.is_empty() && permit.ticket == 0)?;
+        let hint = belief.hint().filter(|hint| hint.generation == permit.generation)?;
+        let receipt = match outcome {
+            Outcome::Ignored => Receipt::Ignored,
+            Outcome::Success if hint.clean => Receipt::Counted,
+            Outcome::Success | Outcome::Failure => return None,
+        };
+        belief.is_of(self.revocations.number()).then_some(receipt)
     }
 
     /// What the breaker looks like; `None` if there is no slot or the store does not answer. Nothing changes.
@@ -203,7 +195,6 @@ impl<H: HintCell> Shared<H> {
             match self.attempt(store, now, &mut operation) {
                 Ok(Some(update)) => {
                     self.deferred.clear();
-                    self.believed = 0;
                     return Update { conflicts, ..update };
                 }
                 Ok(None) => conflicts = conflicts.saturating_add(1),
@@ -220,9 +211,13 @@ impl<H: HintCell> Shared<H> {
         now: Mark,
         operation: &mut impl FnMut(&mut Slot<'_>, &Rules, Mark) -> Effect<T>,
     ) -> Result<Option<Update<T>>, Unavailable> {
-        self.refusal = None;
+        let believed = self.belief.take();
         // Before the load, so that what is believed of what is loaded ends with any revocation that comes after.
-        let revocations = self.hint.revocations();
+        let mut revocations = self.revocations.number();
+        let revoke = |revocations: &mut Option<u64>| {
+            self.revocations.revoke();
+            *revocations = revocations.map(|number| number.wrapping_add(1));
+        };
         let loaded = store.load(&self.key)?;
         let version = loaded.as_ref().map(|&(_, version)| version);
         let mut bytes = loaded.map_or_else(|| Slot::fresh(&self.rules, now), |(bytes, _)| bytes);
@@ -233,6 +228,10 @@ impl<H: HintCell> Shared<H> {
             Opened::Intact => None,
             Opened::Replaced(fault) => Some(fault),
         };
+        // Whoever wrote this died, or has yet to revoke what was believed before.
+        if believed.is_some_and(|belief| belief.is_of(revocations) && !belief.holds(before, was_refusing)) {
+            revoke(&mut revocations);
+        }
         let is_new = version.is_none() || replaced.is_some();
         let adopted = Slot::adopt(&mut bytes, &self.rules, now).ok_or(Unavailable)?;
 
@@ -254,11 +253,13 @@ impl<H: HintCell> Shared<H> {
                 return Ok(None);
             }
         }
-        let broken = was_refusing || before.is_some_and(|before| !before.holds(after));
-        self.announce(after, changed && (is_new || broken), revocations);
+        let breaks = is_new || was_refusing || before.is_some_and(|before| !before.holds(after));
+        if changed && breaks {
+            revoke(&mut revocations);
+        }
+        let found = after.map(Found::Closed).or_else(|| refuses.then_some(Found::Refusing(bytes)));
+        self.belief = found.zip(revocations).map(|(found, number)| Belief::new(found, number));
         self.latest = latest;
-        self.refusal =
-            revocations.filter(|_| refuses && !changed).map(|revocations| Refusal::new(bytes, revocations));
         Ok(Some(Update { answer: Some(effect.answer), transitions, merged, conflicts: 0, replaced }))
     }
 
@@ -275,22 +276,5 @@ impl<H: HintCell> Shared<H> {
             Deferred { outcome, slow: self.rules.is_slow(permit.admitted_at, at), receipt: effect.answer }
         };
         self.deferred.iter().map(record).collect()
-    }
-
-    /// Brings the hint in line with the slot as it was loaded or written. Only a write that `broke` what others
-    /// may believe must revoke; a grant that is found to say too much is revoked by whoever finds it.
-    fn announce(&self, slot: Option<Hint>, broke: bool, revocations: Option<u64>) {
-        let says_too_much = || Hint::read(&self.hint).is_some_and(|hint| !hint.holds(slot));
-        let mut epoch = revocations;
-        if broke || says_too_much() {
-            self.hint.revoke();
-            epoch = epoch.map(|number| number.wrapping_add(1));
-        }
-        if let (Some(hint), Some(epoch)) = (slot, epoch) {
-            let word = hint.word(epoch);
-            if self.hint.granted() != word {
-                self.hint.grant(word);
-            }
-        }
     }
 }

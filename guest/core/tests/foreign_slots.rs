@@ -1,6 +1,9 @@
 //! Slots that somebody else has written into: they may say anything, and still lead to nothing but slots.
 
-use breakerbox_core::{Fault, Hundredths, Mark, Outcome, Permit, Receipt, Rules, Settings, Slot, WindowType};
+use breakerbox_core::{
+    Fault, Hundredths, Mark, MemoryRevocations, MemoryStore, Outcome, Permit, Receipt, Rules, Settings,
+    Shared, Slot, SlotStore, WindowType,
+};
 
 const GENERATION: usize = 20;
 const FAILED: usize = 60;
@@ -67,4 +70,24 @@ fn the_last_generation_is_followed_by_another() {
     let _ = slot.reset(&rules, Mark::ZERO);
     assert_eq!(slot.record(&rules, &late, Outcome::Failure, Mark::ZERO).answer, Receipt::Stale);
     Slot::parse(&mut bytes).unwrap();
+}
+
+#[test]
+fn no_worker_goes_by_a_slot_that_another_had_to_replace() {
+    let rules = rules(WindowType::Count);
+    let (store, revocations) = (MemoryStore::default(), MemoryRevocations::default());
+    let worker = || Shared::new(rules.clone(), b"key".to_vec(), &revocations);
+    let (mut old, mut new) = (worker(), worker());
+    for _ in 0..2 {
+        let permit = old.acquire(&store, Mark::ZERO).answer.unwrap().unwrap();
+        let _ = old.record(&store, &permit, Outcome::Success, Mark::ZERO);
+    }
+    let (_, version) = store.load(b"key").unwrap().unwrap();
+    assert_eq!(store.compare_and_set(b"key", b"no slot", version), Ok(true));
+
+    assert!(new.attach(&store, Mark::ZERO).replaced.is_some());
+    let permit = old.acquire(&store, Mark::ZERO).answer.unwrap().unwrap();
+    let _ = old.record(&store, &permit, Outcome::Success, Mark::ZERO);
+    // It would have been taken for a success that a clean window need not hear of.
+    assert_eq!(old.snapshot(&store, Mark::ZERO).unwrap().calls, 1);
 }

@@ -1,13 +1,13 @@
 //! Any history of acquire, record and control, with clocks that step back, gives the answers of the naive model:
-//! on a slot, in the breaker for threads, and through a shared slot with its hint.
+//! on a slot, in the breaker for threads, and through a shared slot.
 
 mod model;
 
 use std::time::Duration;
 
 use breakerbox_core::{
-    Backoff, Breaker, HalfOpenPolicy, Hundredths, Mark, MemoryHint, MemoryStore, Outcome, OwnedSlot, Permit,
-    Rule, Rules, Settings, Shared, WindowType,
+    Backoff, Breaker, HalfOpenPolicy, Hundredths, Mark, MemoryRevocations, MemoryStore, Outcome, OwnedSlot,
+    Permit, Rule, Rules, Settings, Shared, WindowType,
 };
 use model::Model;
 use proptest::prelude::*;
@@ -98,8 +98,8 @@ proptest! {
         let mut model = Model::new(&settings, start);
         let mut owned = OwnedSlot::fresh(&rules, start);
         let breaker = Breaker::new(&settings, start).unwrap();
-        let (store, hint) = (MemoryStore::default(), MemoryHint::default());
-        let mut shared = Shared::new(rules.clone(), b"key".to_vec(), &hint);
+        let (store, revocations) = (MemoryStore::default(), MemoryRevocations::default());
+        let mut shared = Shared::new(rules.clone(), b"key".to_vec(), &revocations);
         let attached = shared.attach(&store, start);
         prop_assert!(attached.answer.is_some());
 

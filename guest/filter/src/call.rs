@@ -47,8 +47,8 @@ impl Call {
         false
     }
 
-    pub(crate) fn on_response_body(&mut self, is_complete: bool) {
-        self.response.is_complete |= is_complete;
+    pub(crate) fn on_response_body(&mut self, size: usize, is_complete: bool) {
+        self.response.take_body(size, is_complete);
     }
 
     pub(crate) fn on_response_trailers(&mut self) {
@@ -56,12 +56,13 @@ impl Call {
     }
 
     /// The request is over, in whatever way.
-    pub(crate) fn on_log(&self) {
+    pub(crate) fn on_log(&mut self) {
+        self.response.read_late_grpc_status();
         self.end(Report::read(&self.response, self.is_sending));
     }
 
     /// The attempt is over, in whatever way, and the filter is one of the upstream: nothing is logged there.
-    pub(crate) fn on_done(&self) {
+    pub(crate) fn on_delete(&self) {
         self.end(Report::read_of_attempt(&self.response, self.is_sending));
     }
 

@@ -4,10 +4,10 @@ use breakerbox_core::{
     Mark, Outcome, Permit, Reason, Rejection, Rules, Shared, Snapshot, State, Update, WindowType,
 };
 
-use crate::hint::GaugeHint;
 use crate::hostcalls::{self, Level};
 use crate::id::Id;
 use crate::metrics::Metrics;
+use crate::revocations::GaugeRevocations;
 use crate::store::SharedData;
 
 /// How often the state gauge is set before another worker's moves are left to that worker.
@@ -23,7 +23,7 @@ pub(crate) struct Guard {
     /// The window as the gauges showed it last.
     shown: Cell<Option<Window>>,
     // Borrowed within single methods here, none of which calls another that borrows.
-    shared: RefCell<Shared<GaugeHint>>,
+    shared: RefCell<Shared<GaugeRevocations>>,
 }
 
 /// What a breaker says to a request.
@@ -55,15 +55,14 @@ impl Control {
 }
 
 impl Guard {
-    /// The breaker `id` among the plugins of `vm`, created if this is the first worker to meet it. A hint that
-    /// was left by an earlier life is put right here, before any call relies on it.
+    /// The breaker `id` among the plugins of `vm`, created if this is the first worker to meet it.
     pub(crate) fn attach(id: Id, rules: Rules, vm: &str) -> Self {
-        let hint = GaugeHint::new(vm, &id.label);
+        let revocations = GaugeRevocations::new(vm, &id.label);
         let guard = Self {
             metrics: Metrics::define(&id.label),
             is_shown: Cell::new(true),
             shown: Cell::new(None),
-            shared: RefCell::new(Shared::new(rules, SharedData::slot_key(&id.name), hint)),
+            shared: RefCell::new(Shared::new(rules, SharedData::slot_key(&id.name), revocations)),
             id,
         };
         guard.update();
@@ -79,8 +78,8 @@ impl Guard {
         self.shared.borrow().rules().detects_slow_calls()
     }
 
-    /// Asks for a permit. While the hint says closed this is two gauges, and the clock if slow calls are looked
-    /// for; while the breaker is known to be open, a gauge and the clock.
+    /// Asks for a permit. While the breaker is known to be closed this is a gauge, and the clock if slow calls are looked
+    /// for; while it is known to be open, a gauge and the clock.
     pub(crate) fn acquire(&self) -> Decision {
         let mut shared = self.shared.borrow_mut();
         let update = shared.acquire(&SharedData, hostcalls::now);
@@ -97,8 +96,8 @@ impl Guard {
         self.metrics.count_rejection(reason);
     }
 
-    /// Ends a call that lasted until `ended_at`, or until now. While the hint says clean, a success is two gauges, a
-    /// counter, and the clock if slow calls are looked for.
+    /// Ends a call that lasted until `ended_at`, or until now. While the window is known to be clean, a success is a
+    /// gauge, a counter, and the clock if slow calls are looked for.
     pub(crate) fn record(&self, permit: &Permit, outcome: Outcome, ended_at: Option<Mark>) {
         let mut shared = self.shared.borrow_mut();
         let mut slow = false;
@@ -163,7 +162,7 @@ impl Guard {
     }
 
     /// Tells of what an operation did besides answering.
-    fn report<T>(&self, shared: &Shared<GaugeHint>, update: &Update<T>) {
+    fn report<T>(&self, shared: &Shared<GaugeRevocations>, update: &Update<T>) {
         for deferred in &update.merged {
             self.metrics.count_call(deferred.outcome, deferred.slow, deferred.receipt);
         }
@@ -188,7 +187,7 @@ impl Guard {
 
     /// Sets the state gauge. Another worker may make the next move and set the gauge before this one gets to it,
     /// so each looks at the slot after it set the gauge: the last to set it has seen that it is right.
-    fn show_state(&self, shared: &Shared<GaugeHint>, state: State, now: Mark) {
+    fn show_state(&self, shared: &Shared<GaugeRevocations>, state: State, now: Mark) {
         let mut state = state;
         for _ in 0..GAUGE_ATTEMPTS {
             self.metrics.set_state(state);

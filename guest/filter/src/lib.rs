@@ -1,8 +1,8 @@
 //! breakerbox as an HTTP filter for Envoy and other proxy-wasm hosts.
 //!
 //! A breaker stands before each route (or cluster). Its slot lies in the proxy's shared data, so all workers see
-//! one breaker; beside it stands a hint of two gauges, so that a call through a healthy breaker leaves the slot
-//! alone.
+//! one breaker; beside it a gauge tells whether what a worker last found there may still be believed, so that a call
+//! through a healthy breaker leaves the slot alone.
 //! The rules of breakers are `breakerbox-core`'s; what is here turns requests into calls of it, and what it
 //! answers into replies, metrics and log lines.
 //!
@@ -39,7 +39,6 @@ mod ending;
 mod fallback;
 mod guard;
 mod guards;
-mod hint;
 #[allow(unsafe_code)]
 mod hostcalls;
 mod id;
@@ -52,6 +51,7 @@ mod reply;
 mod request;
 mod response;
 mod revision;
+mod revocations;
 mod root;
 mod store;
 mod view;

@@ -23,13 +23,15 @@ impl Request {
     }
 }
 
-impl Context for Request {
-    /// The last word on an attempt; a request's is its log entry, which comes before.
-    fn on_done(&mut self) -> bool {
+impl Context for Request {}
+
+/// The last word on an attempt; a request's is its log entry, which comes before. (An attempt is done before it is
+/// deleted, but to be told of both costs each request one more call from the proxy.)
+impl Drop for Request {
+    fn drop(&mut self) {
         if let Some(call) = self.call.take() {
-            call.on_done();
+            call.on_delete();
         }
-        true
     }
 }
 
@@ -68,9 +70,9 @@ impl HttpContext for Request {
         Action::Continue
     }
 
-    fn on_http_response_body(&mut self, _: usize, end_of_stream: bool) -> Action {
+    fn on_http_response_body(&mut self, size: usize, end_of_stream: bool) -> Action {
         if let Some(call) = &mut self.call {
-            call.on_response_body(end_of_stream);
+            call.on_response_body(size, end_of_stream);
         }
         Action::Continue
     }
@@ -84,7 +86,7 @@ impl HttpContext for Request {
 
     /// The last word on a request, however it ended, unless its VM died first.
     fn on_log(&mut self) {
-        if let Some(call) = self.call.take() {
+        if let Some(mut call) = self.call.take() {
             call.on_log();
         }
     }

@@ -13,6 +13,8 @@ pub(crate) struct Response {
     pub(crate) grpc_status: Option<u32>,
     /// What its headers mean by the policy.
     pub(crate) headers: Outcome,
+    /// Whether its headers were not asked for gRPC's status, since something was to follow them, and nothing has yet.
+    pub(crate) has_unread_grpc_status: bool,
     /// Whether its end came.
     pub(crate) is_complete: bool,
 }
@@ -24,6 +26,7 @@ impl Default for Response {
             status: None,
             grpc_status: None,
             headers: Outcome::Success,
+            has_unread_grpc_status: false,
             is_complete: false,
         }
     }
@@ -34,16 +37,37 @@ impl Response {
     /// proxy's own record of it is as dear, and is missing where the filter is one of the upstream.
     pub(crate) fn read_headers(&mut self, outcomes: &Outcomes, is_complete: bool) {
         self.status = number(Headers::Response, ":status");
-        // A gRPC response without a body has its status here. In other responses there is none, which is cheap.
-        self.grpc_status = number(Headers::Response, "grpc-status");
+        // gRPC's is here if nothing follows, or if a proxy made an error of it. Else it comes in the trailers.
+        self.has_unread_grpc_status = !is_complete && matches!(self.status, Some(200..=299));
+        if !self.has_unread_grpc_status {
+            self.read_grpc_status();
+        }
         self.headers = outcomes.classify_headers(|name| hostcalls::header(Headers::Response, name));
         self.is_complete = is_complete;
+    }
+
+    /// Takes note of more of its body.
+    pub(crate) fn take_body(&mut self, size: usize, is_complete: bool) {
+        self.has_unread_grpc_status &= size == 0;
+        self.is_complete |= is_complete;
     }
 
     /// Takes what the trailers say, with which it ends.
     pub(crate) fn read_trailers(&mut self) {
         self.grpc_status = number(Headers::ResponseTrailers, "grpc-status").or(self.grpc_status);
         self.is_complete = true;
+    }
+
+    /// Where nothing followed the headers after all, takes gRPC's status from them. For when the request is logged: then
+    /// they can be read once more.
+    pub(crate) fn read_late_grpc_status(&mut self) {
+        if self.is_complete && self.has_unread_grpc_status && self.grpc_status.is_none() {
+            self.read_grpc_status();
+        }
+    }
+
+    fn read_grpc_status(&mut self) {
+        self.grpc_status = number(Headers::Response, "grpc-status");
     }
 
     /// Whether it is all there, and none of the responses by which a proxy says that something failed: those have statuses

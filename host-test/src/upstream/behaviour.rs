@@ -35,6 +35,8 @@ pub enum Answer {
     Grpc(u16),
     /// A gRPC response that is nothing but headers, with this `grpc-status` among them.
     GrpcTrailersOnly(u16),
+    /// A gRPC response with this `grpc-status` among its headers, after which its body ends without a byte.
+    GrpcEmptyBody(u16),
     /// Accepts an upgrade, then echoes what it gets. It does not compute `sec-websocket-accept`, which no proxy checks.
     Upgrade,
 }

@@ -45,11 +45,8 @@ pub(super) async fn answer(mut request: Request<Incoming>, script: Arc<Script>) 
         Answer::StallInBody => Ok(Response::new(BrokenBody::stalled().boxed())),
         Answer::SlowBody(pause) => Ok(Response::new(BrokenBody::slow(pause).boxed())),
         Answer::Grpc(status) => Ok(grpc(grpc_message(status))),
-        Answer::GrpcTrailersOnly(status) => {
-            let mut response = grpc(whole(""));
-            response.headers_mut().insert(GRPC_STATUS, HeaderValue::from(status));
-            Ok(response)
-        }
+        Answer::GrpcTrailersOnly(status) => Ok(grpc_headers(status, whole(""))),
+        Answer::GrpcEmptyBody(status) => Ok(grpc_headers(status, empty_at_last())),
         Answer::Upgrade => upgrade(request),
     }
 }
@@ -62,6 +59,17 @@ fn grpc(body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
     response
+}
+
+fn grpc_headers(status: u16, body: Body) -> Response<Body> {
+    let mut response = grpc(body);
+    response.headers_mut().insert(GRPC_STATUS, HeaderValue::from(status));
+    response
+}
+
+/// A body of which nobody knows in advance that it is empty: trailers might follow.
+fn empty_at_last() -> Body {
+    Full::new(Bytes::new()).with_trailers(std::future::ready(None)).map_err(anyhow::Error::from).boxed()
 }
 
 /// An empty message, and the status in the trailers.

@@ -4,48 +4,43 @@ use std::rc::Rc;
 
 use anyhow::{Context as _, Result, ensure};
 use breakerbox_core::{
-    EventKind, HintCell, MemoryHint, MemoryStore, Outcome, Permit, Receipt, Rules, Shared, Snapshot, Update,
+    EventKind, MemoryRevocations, MemoryStore, Outcome, Permit, Receipt, Revocations, Rules, Shared,
+    Snapshot, Update,
 };
 
 use crate::hosts::{At, Decision, START, Session};
 use crate::scenario::Control;
 
-/// Workers on one slot in a store, with a hint beside it.
+/// Workers on one slot in a store.
 pub(super) struct SharedSlot {
     store: MemoryStore,
-    hint: Hint,
-    workers: Vec<Shared<Hint>>,
+    revocations: Counted,
+    workers: Vec<Shared<Counted>>,
     permits: HashMap<String, Permit>,
     events: Vec<EventKind>,
 }
 
-/// A hint that each worker holds on to.
+/// The revocations, which each worker holds on to.
 #[derive(Clone, Default)]
-struct Hint(Rc<MemoryHint>);
+struct Counted(Rc<MemoryRevocations>);
 
-impl HintCell for Hint {
-    fn revocations(&self) -> Option<u64> {
-        (&*self.0).revocations()
+impl Revocations for Counted {
+    fn number(&self) -> Option<u64> {
+        (&*self.0).number()
     }
     fn revoke(&self) {
         (&*self.0).revoke();
-    }
-    fn granted(&self) -> u64 {
-        (&*self.0).granted()
-    }
-    fn grant(&self, word: u64) {
-        (&*self.0).grant(word);
     }
 }
 
 impl SharedSlot {
     pub(super) fn new(rules: &Rules, workers: usize) -> Result<Self> {
-        let hint = Hint::default();
-        let worker = || Shared::new(rules.clone(), b"scenario".to_vec(), hint.clone());
+        let revocations = Counted::default();
+        let worker = || Shared::new(rules.clone(), b"scenario".to_vec(), revocations.clone());
         let mut session = Self {
             store: MemoryStore::default(),
             workers: (0..workers).map(|_| worker()).collect(),
-            hint,
+            revocations,
             permits: HashMap::new(),
             events: Vec::new(),
         };
@@ -58,7 +53,7 @@ impl SharedSlot {
     fn update<T>(
         &mut self,
         at: At,
-        operation: impl FnOnce(&mut Shared<Hint>, &MemoryStore, At) -> Update<T>,
+        operation: impl FnOnce(&mut Shared<Counted>, &MemoryStore, At) -> Update<T>,
     ) -> Result<T> {
         let worker = self.workers.get_mut(at.worker).context("no such worker")?;
         let update = operation(worker, &self.store, at);
@@ -90,7 +85,7 @@ impl Session for SharedSlot {
 
     fn restart(&mut self, at: At) -> Result<()> {
         let worker = self.workers.get_mut(at.worker).context("no such worker")?;
-        *worker = Shared::new(worker.rules().clone(), worker.key().to_vec(), self.hint.clone());
+        *worker = Shared::new(worker.rules().clone(), worker.key().to_vec(), self.revocations.clone());
         self.update(at, |worker, store, at| worker.attach(store, at.now))?;
         Ok(())
     }
