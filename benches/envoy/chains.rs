@@ -14,6 +14,7 @@ pub(crate) enum Chain {
     DirectResponse,
     DirectAnswer,
     EmptyFilter,
+    AskingFilter,
     RefusingFilter,
     Guarded,
     Rejecting,
@@ -30,9 +31,10 @@ pub(crate) struct Variant {
 }
 
 impl Variant {
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::of("the bare chain itself", Chain::Bare),
         Self::of("a wasm filter that does nothing", Chain::EmptyFilter),
+        Self::of("a wasm filter that asks as much", Chain::AskingFilter),
         Self::of("breakerbox, all succeed", Chain::Guarded),
         Self { name: "breakerbox, one in ten fails", chain: Chain::Guarded, one_in_ten_fails: true },
         Self::of("Envoy's admission_control", Chain::AdmissionControl),
@@ -49,11 +51,12 @@ impl Variant {
 }
 
 impl Chain {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Bare,
         Self::DirectResponse,
         Self::DirectAnswer,
         Self::EmptyFilter,
+        Self::AskingFilter,
         Self::RefusingFilter,
         Self::Guarded,
         Self::Rejecting,
@@ -67,6 +70,7 @@ impl Chain {
             Self::DirectResponse => "direct-response",
             Self::DirectAnswer => "direct-answer",
             Self::EmptyFilter => "empty-filter",
+            Self::AskingFilter => "asking-filter",
             Self::RefusingFilter => "refusing-filter",
             Self::Guarded => "guarded",
             Self::Rejecting => "rejecting",
@@ -79,6 +83,7 @@ impl Chain {
         Some(match self {
             Self::Bare | Self::DirectResponse | Self::DirectAnswer => return None,
             Self::EmptyFilter => wasm(self, EMPTY_FILTER_WASM, ""),
+            Self::AskingFilter => wasm(self, EMPTY_FILTER_WASM, "ask"),
             Self::RefusingFilter => wasm(self, EMPTY_FILTER_WASM, "refuse"),
             // So that a tenth of failures keeps it closed and its window unclean.
             Self::Guarded => wasm(self, FILTER_WASM, r#"{"default": {"failure_rate_threshold": 90}}"#),

@@ -14,12 +14,16 @@ pub(crate) enum Meter {
     Instructions { process: u32, dump: PathBuf, dumps: u32 },
 }
 
+/// What is counted, and a thousand of it.
+pub(crate) const CPU: [&str; 2] = ["CPU", "us"];
+pub(crate) const INSTRUCTIONS: [&str; 2] = ["instructions", "thousand instructions"];
+
 impl Meter {
-    /// Of what, and a thousand of it.
-    pub(crate) fn unit(&self) -> [&'static str; 2] {
-        match self {
-            Self::Cpu { .. } => ["CPU", "us"],
-            Self::Instructions { .. } => ["instructions", "thousand instructions"],
+    /// Instructions if there is a path for dumps, else CPU.
+    pub(crate) fn new(process: u32, dump: Option<PathBuf>) -> Self {
+        match dump {
+            None => Self::Cpu { process, last: 0 },
+            Some(dump) => Self::Instructions { process, dump, dumps: 0 },
         }
     }
 
