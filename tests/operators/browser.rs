@@ -1,8 +1,10 @@
 //! Headless Chromium, spoken to in its debugging protocol over a pair of pipes: no port, no driver, no crate.
 
 use std::env;
+use std::fs;
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
@@ -31,14 +33,15 @@ const FLAGS: [&str; 9] = [
 
 /// A browser with one page.
 pub(crate) struct Browser {
-    input: ChildStdin,
+    /// Until it is to end.
+    input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     session: Option<String>,
     last_id: u64,
     /// Scripts that the policy forbade, errors that nobody caught, and what the page wrote to its console.
     pub(crate) complaints: Vec<String>,
-    _child: Child,
-    _profile: TempDir,
+    child: Child,
+    profile: TempDir,
 }
 
 impl Browser {
@@ -53,6 +56,7 @@ impl Browser {
             .args(FLAGS)
             .arg(format!("--user-data-dir={}", profile.path().display()))
             .arg("about:blank")
+            .env("TMPDIR", profile.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -62,13 +66,13 @@ impl Browser {
         let input = child.stdin.take().context("its stdin is a pipe")?;
         let output = BufReader::new(child.stdout.take().context("its stdout is a pipe")?);
         let mut browser = Self {
-            input,
+            input: Some(input),
             output,
             session: None,
             last_id: 0,
             complaints: Vec::new(),
-            _child: child,
-            _profile: profile,
+            child,
+            profile,
         };
         let started = browser.start(url).await;
         started.with_context(|| format!("{} does not do as it is told", binary.display()))?;
@@ -170,8 +174,9 @@ impl Browser {
             message["sessionId"] = json!(session);
         }
         let exchange = async {
-            self.input.write_all(format!("{message}\0").as_bytes()).await?;
-            self.input.flush().await?;
+            let input = self.input.as_mut().context("it was told to end")?;
+            input.write_all(format!("{message}\0").as_bytes()).await?;
+            input.flush().await?;
             loop {
                 let reply = self.read().await?;
                 if reply["id"] == self.last_id {
@@ -221,4 +226,19 @@ fn find() -> Result<PathBuf> {
              CHROMIUM=/path/to/chromium"
         )
     })
+}
+
+impl Drop for Browser {
+    /// It ends once nobody speaks to it, and its other processes with it. Until they have, they write to their directory.
+    fn drop(&mut self) {
+        self.input = None;
+        let deadline = Instant::now() + PATIENCE;
+        while Instant::now() < deadline {
+            let is_running = matches!(self.child.try_wait(), Ok(None));
+            if !is_running && fs::remove_dir_all(self.profile.path()).is_ok() {
+                return;
+            }
+            thread::sleep(POLL);
+        }
+    }
 }
