@@ -109,6 +109,20 @@ async fn a_breaker_that_failures_in_a_row_opened_shows_them_and_that_its_wait_is
 }
 
 #[tokio::test]
+async fn where_all_probes_must_succeed_no_rate_is_waited_for() -> Result<()> {
+    let world = World::start(&json!({ "role": "admin" })).await?;
+    world.open("strict", 5).await?;
+    assert_eq!(world.call("strict", "/catalog").await?.status, 200);
+    let mut browser = open(&world).await?;
+    browser.wait_for(&state("strict"), "Half-open").await?;
+    for (meter, reading) in [("failure", "one failed probe opens it"), ("slow", "one slow probe opens it")] {
+        let text = format!("({}).querySelector('.{meter} .reading').innerText", card("strict"));
+        browser.wait_for(&text, reading).await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_breaker_in_shadow_mode_is_not_said_to_reject() -> Result<()> {
     let world = World::start(&json!({ "role": "admin" })).await?;
     world.call("orders", "/catalog").await?;

@@ -41,6 +41,7 @@ impl World {
         let breakers = json!({
             "shadow": { "mode": "shadow" },
             "row": { "consecutive_failures": 3, "wait_in_open": "1s", "half_open_calls": 1 },
+            "strict": { "wait_in_open": "1ms", "half_open_policy": "all_must_succeed" },
             "spare": { "fallback": { "header": { "x-spare": "1" } } },
         });
         let filter = json!({ "per": "header:x-breaker", "default": default, "breakers": breakers });

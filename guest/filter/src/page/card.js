@@ -99,19 +99,19 @@ class Card {
     this.find(".counts").hidden = !counts;
     if (!counts) return;
     const needed = view.state === "half_open" ? settings.half_open_calls : settings.minimum_calls;
-    this.#showMeter(".failure", view.failure_rate, view.failed, settings.failure_rate_threshold, needed);
-    this.#showMeter(".slow", view.slow_call_rate, view.slow, settings.slow_call_rate_threshold, needed);
+    this.#showMeter(".failure", "failed", view.failure_rate, view.failed, settings.failure_rate_threshold, needed);
+    this.#showMeter(".slow", "slow", view.slow_call_rate, view.slow, settings.slow_call_rate_threshold, needed);
   }
 
   /**
    * A rate that is not judged yet is shown as it would be, pale, with what is missing. In open nothing is missing:
-   * where something else opened it, the rate is that of so many calls.
+   * where something else opened it, the rate is that of so many calls. Where all probes must succeed no rate is judged.
    */
-  #showMeter(selector, rate, part, threshold, needed) {
+  #showMeter(selector, kind, rate, part, threshold, needed) {
     const meter = this.find(selector);
     meter.hidden = threshold === null;
     if (threshold === null) return;
-    const { calls, state } = this.#view;
+    const { calls, state, settings } = this.#view;
     const shown = rate ?? (calls > 0 ? (100 * part) / calls : 0);
     const judged = rate !== null;
     meter.classList.toggle("unjudged", !judged);
@@ -119,7 +119,9 @@ class Card {
     const unit = countsProbes(this.#view) ? "probe" : "call";
     const missing = Math.max(0, needed - calls);
     let text = `judged after ${plural(missing, `more ${unit}`, `more ${unit}s`)}`;
-    if (judged || missing === 0) {
+    if (state === "half_open" && settings.half_open_policy === "all_must_succeed") {
+      text = `one ${kind} probe opens it`;
+    } else if (judged || missing === 0) {
       text = `${percent(shown)} · ${state === "closed" ? "opens at" : "threshold"} ${percent(threshold)}`;
     } else if (state === "open") {
       text = `${percent(shown)} of ${plural(calls, unit, `${unit}s`)}`;
