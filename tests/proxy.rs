@@ -122,6 +122,23 @@ fn requests_pass_while_the_store_does_not_answer() -> Result<()> {
 }
 
 #[test]
+fn outcomes_that_wait_outlive_the_configuration_under_which_they_came() -> Result<()> {
+    let (proxy, mut workers) = start(1)?;
+    let mut streams =
+        (0..4).map(|_| workers[0].request(orders())?.into_stream()).collect::<Result<Vec<_>>>()?;
+    let last = streams.pop().context("there are four")?;
+    proxy.shared_data().withhold(3);
+    for stream in streams {
+        stream.respond(Response::new(500))?;
+    }
+    assert!(workers[0].configure(&Plugin::new(r#"{"default": {"wait_in_open": "1s"}}"#))?);
+    proxy.shared_data().withhold(1);
+    last.respond(Response::new(500))?;
+    assert_eq!(calls(&proxy, "failed"), 4);
+    Ok(())
+}
+
+#[test]
 fn a_lost_vm_loses_its_probe_but_not_the_breaker() -> Result<()> {
     let (proxy, mut workers) = start(2)?;
     for _ in 0..4 {

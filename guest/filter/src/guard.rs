@@ -130,11 +130,16 @@ impl Guard {
         update.answer.is_some()
     }
 
-    /// Does what can wait: stores the outcomes that wait here, if any, and shows the window.
-    pub(crate) fn tick(&self) {
+    /// Stores the outcomes that wait here, if any.
+    pub(crate) fn store_deferred(&self) {
         if self.shared.borrow().deferred() > 0 {
             self.update();
         }
+    }
+
+    /// Does what can wait: stores what does, and shows the window.
+    pub(crate) fn tick(&self) {
+        self.store_deferred();
         if !self.is_shown.get() {
             self.show_window();
         }

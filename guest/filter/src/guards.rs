@@ -141,3 +141,12 @@ impl Guards {
         usize::try_from(self.config.max_breakers).unwrap_or(usize::MAX)
     }
 }
+
+impl Drop for Guards {
+    /// A configuration was replaced, and the last request that came under it is over. What still waits must not go with it.
+    fn drop(&mut self) {
+        for guard in self.by_name.borrow().values() {
+            guard.store_deferred();
+        }
+    }
+}
