@@ -277,8 +277,9 @@ impl World {
     /// a write of a call that was not over when this one began: then this one comes first.
     fn justify(&self, busy: &Busy, answer: &str, is_true: impl Fn(&Truth) -> bool) -> Checked {
         let justified = self.truths.iter().enumerate().any(|(at, truth)| {
-            let ended = self.truths.get(at + 1).and_then(|next| self.ended.get(&next.writer));
-            is_true(truth) && truth.from <= self.step && ended.is_none_or(|&ended| ended >= busy.started)
+            let is_over =
+                |later: &Truth| self.ended.get(&later.writer).is_some_and(|&ended| ended < busy.started);
+            is_true(truth) && truth.from <= self.step && !self.truths[at + 1..].iter().any(is_over)
         });
         let what = busy.call;
         justified

@@ -49,14 +49,6 @@ impl Belief {
     pub(crate) fn is_of(&self, revocations: Option<u64>) -> bool {
         revocations == Some(self.revocations)
     }
-
-    /// Whether it says no more than a slot with this hint allows, or one that refuses calls.
-    pub(crate) fn holds(&self, hint: Option<Hint>, refuses: bool) -> bool {
-        match self.found {
-            Found::Closed(believed) => believed.holds(hint),
-            Found::Refusing(_) => refuses,
-        }
-    }
 }
 
 /// The rejection of a call by a slot that refused calls, if it refuses this one as well.

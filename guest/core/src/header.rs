@@ -43,7 +43,9 @@ pub(crate) struct Header {
     pub(crate) probes_out: U32,
     pub(crate) tickets_issued: U32,
     pub(crate) last_from: u8,
-    pub(crate) padding: [u8; 3],
+    /// Not 0 from a write that made the slot less than workers may have found it until one of them has revoked that.
+    pub(crate) unrevoked: u8,
+    pub(crate) padding: [u8; 2],
     pub(crate) last_calls: U32,
     pub(crate) last_failed: U32,
     pub(crate) last_slow: U32,

@@ -19,8 +19,9 @@ impl Hint {
 ///
 /// A worker remembers what it last found in the slot, and goes by that while the number stays what it was *before* the
 /// slot was loaded. Whoever makes a slot less than others may have found it, or lets calls through again, revokes after
-/// the write. So what was found before is never believed, in any order of events and with no more than an atomic increment,
-/// which is all that a proxy's gauges offer.
+/// the write; and since it may be late, or die before, the write marks the slot, and whoever finds the mark revokes as well
+/// and takes it off. So what was found before a write is never believed by a call that begins once somebody is done with what
+/// was written, in any order of events and with no more than an atomic increment, which is all that a proxy's gauges offer.
 pub trait Revocations {
     /// How often something was revoked, or `None` if that cannot be said: nothing is believed then.
     fn number(&self) -> Option<u64>;

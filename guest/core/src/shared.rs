@@ -211,7 +211,7 @@ impl<R: Revocations> Shared<R> {
         now: Mark,
         operation: &mut impl FnMut(&mut Slot<'_>, &Rules, Mark) -> Effect<T>,
     ) -> Result<Option<Update<T>>, Unavailable> {
-        let believed = self.belief.take();
+        self.belief = None;
         // Before the load, so that what is believed of what is loaded ends with any revocation that comes after.
         let mut revocations = self.revocations.number();
         let revoke = |revocations: &mut Option<u64>| {
@@ -222,16 +222,17 @@ impl<R: Revocations> Shared<R> {
         let version = loaded.as_ref().map(|&(_, version)| version);
         let mut bytes = loaded.map_or_else(|| Slot::fresh(&self.rules, now), |(bytes, _)| bytes);
 
-        let (slot, opened) = Slot::open(&mut bytes, &self.rules, now).ok_or(Unavailable)?;
+        let (mut slot, opened) = Slot::open(&mut bytes, &self.rules, now).ok_or(Unavailable)?;
         let (before, was_refusing) = (slot.hint(), slot.refuses());
+        // Whoever wrote this died before the revocation, or has yet to make it. Nobody may be done with this slot earlier.
+        let unrevoked = slot.take_unrevoked();
+        if unrevoked {
+            revoke(&mut revocations);
+        }
         let replaced = match opened {
             Opened::Intact => None,
             Opened::Replaced(fault) => Some(fault),
         };
-        // Whoever wrote this died, or has yet to revoke what was believed before.
-        if believed.is_some_and(|belief| belief.is_of(revocations) && !belief.holds(before, was_refusing)) {
-            revoke(&mut revocations);
-        }
         let is_new = version.is_none() || replaced.is_some();
         let adopted = Slot::adopt(&mut bytes, &self.rules, now).ok_or(Unavailable)?;
 
@@ -243,8 +244,12 @@ impl<R: Revocations> Shared<R> {
         changed |= effect.changed;
         transitions.extend(effect.transition);
         let (after, latest, refuses) = (slot.hint(), slot.latest(), slot.refuses());
+        let breaks = changed && (is_new || was_refusing || before.is_some_and(|before| !before.holds(after)));
+        if breaks {
+            slot.mark_unrevoked();
+        }
 
-        if changed {
+        if changed || unrevoked {
             let written = match version {
                 None => store.create(&self.key, &bytes)?,
                 Some(version) => store.compare_and_set(&self.key, &bytes, version)?,
@@ -253,8 +258,7 @@ impl<R: Revocations> Shared<R> {
                 return Ok(None);
             }
         }
-        let breaks = is_new || was_refusing || before.is_some_and(|before| !before.holds(after));
-        if changed && breaks {
+        if breaks {
             revoke(&mut revocations);
         }
         let found = after.map(Found::Closed).or_else(|| refuses.then_some(Found::Refusing(bytes)));

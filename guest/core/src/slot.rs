@@ -232,6 +232,16 @@ impl<'a> Slot<'a> {
         matches!(self.header.state(), State::Open | State::ForcedOpen)
     }
 
+    /// Takes off the mark of [`Slot::mark_unrevoked`]; whether it was there.
+    pub(crate) fn take_unrevoked(&mut self) -> bool {
+        core::mem::replace(&mut self.header.unrevoked, 0) != 0
+    }
+
+    /// Notes for whoever loads the slot that what was found in it before this write may still be believed.
+    pub(crate) fn mark_unrevoked(&mut self) {
+        self.header.unrevoked = 1;
+    }
+
     /// The edition of the rules that the slot has the shape of, as far as it could be changed yet.
     pub fn revision(&self) -> u32 {
         self.header.revision.get()
