@@ -139,6 +139,20 @@ fn outcomes_that_wait_outlive_the_configuration_under_which_they_came() -> Resul
 }
 
 #[test]
+fn outcomes_that_wait_do_not_wait_for_the_last_request_under_their_configuration() -> Result<()> {
+    let (proxy, mut workers) = start(1)?;
+    let long = workers[0].request(orders())?.into_stream()?;
+    let failing = workers[0].request(orders())?.into_stream()?;
+    proxy.shared_data().withhold(1);
+    failing.respond(Response::new(500))?;
+    assert!(workers[0].configure(&Plugin::new(r#"{"default": {"wait_in_open": "1s"}}"#))?);
+    workers[0].tick()?;
+    assert_eq!(calls(&proxy, "failed"), 1);
+    long.respond(Response::new(200))?;
+    Ok(())
+}
+
+#[test]
 fn a_lost_vm_loses_its_probe_but_not_the_breaker() -> Result<()> {
     let (proxy, mut workers) = start(2)?;
     for _ in 0..4 {

@@ -2,8 +2,8 @@ use alloc::vec::Vec;
 
 use crate::{Hint, Mark, Rejection, Revocations, Rules, Slot};
 
-/// Calls that a worker answers by what it found before it looks at the slot again: a worker that died between a write
-/// and its revocation leaves the others believing what is wrong, and this bounds how long.
+/// Calls that a worker admits or rejects by what it found before it looks at the slot again. A worker that dies between a
+/// write and its revocation leaves the others believing what is wrong until one of them looks; this bounds how long.
 const CALLS: u32 = 256;
 
 /// What a worker found in its slot, which answers its next calls too until something is revoked.

@@ -53,6 +53,7 @@ mod belief;
 #[cfg(feature = "std")]
 mod breaker;
 mod clock;
+mod end;
 mod header;
 mod hint;
 mod hundredths;

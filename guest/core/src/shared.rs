@@ -1,6 +1,7 @@
 use alloc::vec::Vec;
 
 use crate::belief::{self, Belief, Found};
+use crate::end::End;
 use crate::{
     Clock, Effect, Fault, Mark, Opened, Outcome, Permit, Receipt, Rejection, Revocations, Rules, Slot,
     SlotStore, Snapshot, Transition, Unavailable,
@@ -24,14 +25,7 @@ pub struct Shared<R> {
     revocations: R,
     belief: Option<Belief>,
     latest: Mark,
-    deferred: Vec<Deferral>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Deferral {
-    permit: Permit,
-    outcome: Outcome,
-    at: Mark,
+    deferred: Vec<End>,
 }
 
 /// An outcome that waited with its worker and has been merged.
@@ -137,16 +131,16 @@ impl<R: Revocations> Shared<R> {
         if known == Some(Receipt::Ignored) || known.is_some() && !self.rules.detects_slow_calls() {
             return Update::of(known);
         }
-        let now = clock.now();
-        if known.is_some() && !self.rules.is_slow(permit.admitted_at, now.max(self.latest)) {
+        let end = End { permit: *permit, outcome, at: clock.now().max(self.latest) };
+        if known.is_some() && !end.is_slow(&self.rules) {
             return Update::of(known);
         }
-        let update = self.update(store, now, |slot, rules, now| slot.record(rules, permit, outcome, now));
+        let update = self.update(store, end.at, |slot, rules, _| end.record(slot, rules));
         if update.answer.is_none() {
             if self.deferred.len() >= DEFERRED {
                 self.deferred.remove(0);
             }
-            self.deferred.push(Deferral { permit: *permit, outcome, at: now });
+            self.deferred.push(end);
         }
         update
     }
@@ -273,11 +267,11 @@ impl<R: Revocations> Shared<R> {
         changed: &mut bool,
         transitions: &mut Vec<Transition>,
     ) -> Vec<Deferred> {
-        let record = |&Deferral { permit, outcome, at }: &Deferral| {
-            let effect = slot.record(&self.rules, &permit, outcome, at);
+        let record = |end: &End| {
+            let effect = end.record(slot, &self.rules);
             *changed |= effect.changed;
             transitions.extend(effect.transition);
-            Deferred { outcome, slow: self.rules.is_slow(permit.admitted_at, at), receipt: effect.answer }
+            Deferred { outcome: end.outcome, slow: end.is_slow(&self.rules), receipt: effect.answer }
         };
         self.deferred.iter().map(record).collect()
     }

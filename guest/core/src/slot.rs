@@ -221,7 +221,7 @@ impl<'a> Slot<'a> {
         Snapshot::of(self.header, self.body, rules, now)
     }
 
-    /// What may be announced of this slot: `None` unless it is closed.
+    /// What a worker may go by without looking at the slot again: `None` unless it is closed.
     pub fn hint(&self) -> Option<Hint> {
         (self.header.state() == State::Closed)
             .then(|| Hint { generation: self.header.generation.get(), clean: self.is_clean() })

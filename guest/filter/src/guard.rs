@@ -137,17 +137,12 @@ impl Guard {
         }
     }
 
-    /// Does what can wait: stores what does, and shows the window.
-    pub(crate) fn tick(&self) {
-        self.store_deferred();
-        if !self.is_shown.get() {
-            self.show_window();
+    /// Sets the gauges of the window, if it may have changed. Each worker does so until it has found nothing new, so that
+    /// of those which set them at once the last is right; and while time alone can change the window.
+    pub(crate) fn show_window(&self) {
+        if self.is_shown.get() {
+            return;
         }
-    }
-
-    /// Sets the gauges of the window. Each worker does so until it has found nothing new, so that of those which
-    /// set them at once the last is right; and while time alone can change the window.
-    fn show_window(&self) {
         let shared = self.shared.borrow();
         let Some(snapshot) = shared.snapshot(&SharedData, hostcalls::now()) else { return };
         self.metrics.set_window(&snapshot);

@@ -69,10 +69,17 @@ impl Guards {
         self.unguarded.increment();
     }
 
-    /// Does what can wait.
-    pub(crate) fn tick(&self) {
+    /// Shows the windows that changed.
+    pub(crate) fn show_windows(&self) {
         for guard in self.by_name.borrow().values() {
-            guard.tick();
+            guard.show_window();
+        }
+    }
+
+    /// Stores the outcomes that wait, if any.
+    pub(crate) fn store_deferred(&self) {
+        for guard in self.by_name.borrow().values() {
+            guard.store_deferred();
         }
     }
 
@@ -145,8 +152,6 @@ impl Guards {
 impl Drop for Guards {
     /// A configuration was replaced, and the last request that came under it is over. What still waits must not go with it.
     fn drop(&mut self) {
-        for guard in self.by_name.borrow().values() {
-            guard.store_deferred();
-        }
+        self.store_deferred();
     }
 }

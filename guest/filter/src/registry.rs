@@ -22,10 +22,21 @@ pub(crate) fn add(guards: &Rc<Guards>) {
 /// The filter that decides about a breaker: the one whose edition of the configuration its slot has, else the one with
 /// the latest edition. `None` if no filter serves in this VM.
 pub(crate) fn guards_of(id: &str) -> Option<Rc<Guards>> {
-    let filters: Vec<_> = FILTERS.with_borrow(|filters| filters.iter().filter_map(Weak::upgrade).collect());
+    let filters = serving();
     let deciding = revision(id);
     let decider = filters.iter().find(|filter| Some(filter.revision()) == deciding);
     decider.or_else(|| filters.iter().max_by_key(|filter| filter.revision())).map(Rc::clone)
+}
+
+/// Stores the outcomes that wait, also those under configurations that only requests under way still need.
+pub(crate) fn store_deferred() {
+    for filter in serving() {
+        filter.store_deferred();
+    }
+}
+
+fn serving() -> Vec<Rc<Guards>> {
+    FILTERS.with_borrow(|filters| filters.iter().filter_map(Weak::upgrade).collect())
 }
 
 fn revision(id: &str) -> Option<u32> {

@@ -12,6 +12,7 @@ use crate::guards::Guards;
 /// Of the hostcalls on the way of a healthy one, two return bytes, which is what makes a hostcall dear: the route's
 /// name at the start, and the response's status. The rest are gauges, a counter, and what is not there.
 pub(crate) struct Request {
+    /// `None` once nothing more is asked of them: a tunnel may outlive many configurations.
     guards: Option<Rc<Guards>>,
     /// There is one from its permit to its outcome. A request that was rejected, or that never got here, has none.
     call: Option<Call>,
@@ -67,6 +68,9 @@ impl HttpContext for Request {
 
     fn on_http_response_headers(&mut self, _: usize, end_of_stream: bool) -> Action {
         self.call.take_if(|call| call.on_response_headers(end_of_stream));
+        if self.call.is_none() {
+            self.guards = None;
+        }
         Action::Continue
     }
 

@@ -61,8 +61,9 @@ impl RootContext for Root {
     }
 
     fn on_tick(&mut self) {
+        registry::store_deferred();
         if let Some(Serving::Filter(guards)) = &self.serving {
-            guards.tick();
+            guards.show_windows();
         }
     }
 

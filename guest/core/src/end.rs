@@ -1,0 +1,27 @@
+use crate::{Effect, Mark, Outcome, Permit, Receipt, Rules, Slot};
+
+/// How a call ended, as the worker sees it that let the call through.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct End {
+    pub(crate) permit: Permit,
+    pub(crate) outcome: Outcome,
+    /// Not before the latest mark that the worker had found in the slot.
+    pub(crate) at: Mark,
+}
+
+impl End {
+    /// Whether the call was slow.
+    pub(crate) fn is_slow(&self, rules: &Rules) -> bool {
+        rules.is_slow(self.permit.admitted_at, self.at)
+    }
+
+    /// Records it in the slot.
+    ///
+    /// Other workers may have written later marks down, by a clock that has stepped back since. To the call no time has
+    /// passed by that.
+    pub(crate) fn record(&self, slot: &mut Slot<'_>, rules: &Rules) -> Effect<Receipt> {
+        let not_passed = slot.latest().nanos_since(self.at);
+        let permit = Permit { admitted_at: self.permit.admitted_at.plus(not_passed), ..self.permit };
+        slot.record(rules, &permit, self.outcome, self.at)
+    }
+}
