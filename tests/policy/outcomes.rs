@@ -152,6 +152,23 @@ async fn recorded_at_the_headers_a_call_is_over_while_its_body_is_not() -> Resul
 }
 
 #[tokio::test]
+async fn recorded_at_the_headers_a_grpc_call_is_what_its_headers_say() -> Result<()> {
+    const METHOD: &str = "/catalog/List";
+    let world = start(&json!({ "early": { "record_at": "headers" } })).await?;
+    for (answer, expected) in [
+        (Answer::GrpcTrailersOnly(14), Counts::FAILED),
+        (Answer::GrpcEmptyBody(14), Counts::FAILED),
+        (Answer::Grpc(14), Counts::SUCCESSFUL),
+    ] {
+        world.catalog.on(METHOD, answer);
+        let before = world.counts("early").await?;
+        ask_grpc(&world, "early", METHOD).await?;
+        assert_eq!(world.news(before).await?, expected, "{answer:?}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_slow_body_makes_a_call_slow_only_if_it_is_timed_to_its_end() -> Result<()> {
     let slow = |timing| json!({ "slow_call_duration": "250ms", "slow_call_timing": timing });
     let world = start(&json!({ "headers": slow("headers"), "complete": slow("complete") })).await?;

@@ -33,7 +33,7 @@ impl Call {
         if self.ward.guard().detects_slow_calls() && policy.slow_call_timing == Moment::Headers {
             self.response.began_at = Some(hostcalls::now());
         }
-        self.response.read_headers(&policy.outcomes, is_complete);
+        self.response.read_headers(policy, is_complete);
         // A connection that changed its protocol may last for days, and how it ends says nothing about the
         // upstream. So it is over for the breaker once the upstream agreed.
         if self.is_sending && self.response.opens_tunnel() {

@@ -1,4 +1,4 @@
-use breakerbox_config::Outcomes;
+use breakerbox_config::{Moment, Policy};
 use breakerbox_core::{Mark, Outcome};
 
 use crate::hostcalls::{self, Headers};
@@ -35,14 +35,16 @@ impl Default for Response {
 impl Response {
     /// Takes what the headers say. The status is one of the two reads of a healthy request that return bytes: the
     /// proxy's own record of it is as dear, and is missing where the filter is one of the upstream.
-    pub(crate) fn read_headers(&mut self, outcomes: &Outcomes, is_complete: bool) {
+    pub(crate) fn read_headers(&mut self, policy: &Policy, is_complete: bool) {
         self.status = number(Headers::Response, ":status");
-        // gRPC's is here if nothing follows, or if a proxy made an error of it. Else it comes in the trailers.
-        self.has_unread_grpc_status = !is_complete && matches!(self.status, Some(200..=299));
+        // gRPC's is here if nothing follows, or if a proxy made an error of it. Else it comes in the trailers, if they are
+        // waited for.
+        let may_wait = !is_complete && policy.record_at == Moment::Complete;
+        self.has_unread_grpc_status = may_wait && matches!(self.status, Some(200..=299));
         if !self.has_unread_grpc_status {
             self.read_grpc_status();
         }
-        self.headers = outcomes.classify_headers(|name| hostcalls::header(Headers::Response, name));
+        self.headers = policy.outcomes.classify_headers(|name| hostcalls::header(Headers::Response, name));
         self.is_complete = is_complete;
     }
 
