@@ -53,7 +53,9 @@ mod belief;
 #[cfg(feature = "std")]
 mod breaker;
 mod clock;
+mod effect;
 mod end;
+mod enter;
 mod header;
 mod hint;
 mod hundredths;
@@ -81,6 +83,7 @@ mod word;
 #[cfg(feature = "std")]
 pub use breaker::Breaker;
 pub use clock::Clock;
+pub use effect::Effect;
 pub use header::{Fault, LAYOUT};
 pub use hint::{Hint, Revocations};
 pub use hundredths::Hundredths;
@@ -93,7 +96,7 @@ pub use problem::{Code, Problem};
 pub use rules::Rules;
 pub use settings::{Backoff, HalfOpenPolicy, Settings, WindowType};
 pub use shared::{Deferred, Shared, Update};
-pub use slot::{Effect, Opened, Slot};
+pub use slot::{Opened, Slot};
 pub use snapshot::Snapshot;
 pub use state::State;
 pub use store::{Loaded, SlotStore, Unavailable};

@@ -4,8 +4,8 @@ use core::time::Duration;
 use crate::header::Header;
 use crate::window::Counts;
 use crate::{
-    Fault, HalfOpenPolicy, Hint, Hundredths, Mark, Outcome, OwnedSlot, Permit, Reason, Receipt, Rejection,
-    Rule, Rules, Snapshot, State, Transition, WindowType, probes, window,
+    Effect, Fault, HalfOpenPolicy, Hint, Mark, Outcome, OwnedSlot, Permit, Reason, Receipt, Rejection, Rule,
+    Rules, Snapshot, State, WindowType, probes, window,
 };
 
 /// One breaker's state: a view of its bytes, on which every operation works in place.
@@ -16,28 +16,6 @@ use crate::{
 pub struct Slot<'a> {
     pub(crate) header: &'a mut Header,
     pub(crate) body: &'a mut [u8],
-}
-
-/// What an operation answered and did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use]
-pub struct Effect<T> {
-    /// The answer.
-    pub answer: T,
-    /// Whether the slot's bytes changed, and so must be stored.
-    pub changed: bool,
-    /// The move that the operation caused, if any.
-    pub transition: Option<Transition>,
-}
-
-impl<T> Effect<T> {
-    pub(crate) fn nothing(answer: T) -> Self {
-        Self { answer, changed: false, transition: None }
-    }
-
-    fn changed(answer: T, transition: Option<Transition>) -> Self {
-        Self { answer, changed: true, transition }
-    }
 }
 
 /// How a buffer was when a slot was made of it.
@@ -273,59 +251,8 @@ impl<'a> Slot<'a> {
         }
     }
 
-    fn see(&mut self, now: Mark) {
+    pub(crate) fn see(&mut self, now: Mark) {
         self.header.latest = now.nanos().into();
-    }
-
-    /// Moves along the table and starts a generation, or does nothing where the rule does not apply.
-    pub(crate) fn enter(&mut self, rules: &Rules, rule: Rule, now: Mark) -> Option<Transition> {
-        let from = self.header.state();
-        // Of two editions the later one decides where a reset leads, too.
-        let enabled = if self.header.revision.get() > rules.revision() {
-            self.header.enabled == 1
-        } else {
-            rules.settings().enabled
-        };
-        let to = from.next(rule, enabled)?;
-        let counts = match from {
-            State::Closed => window::counts_at(self.header, self.body, now),
-            _ => Counts::of(self.header),
-        };
-        let threshold = threshold_of(rule, rules);
-        // After the last comes the first: were it to stay, outcomes of one life would count in the next.
-        let generation = self.header.generation.get().checked_add(1).unwrap_or(1);
-        self.see(now);
-        let header = &mut *self.header;
-        header.state = to as u8;
-        header.generation = generation.into();
-        header.entered_at = now.nanos().into();
-        header.consecutive = 0.into();
-        header.probes_out = 0.into();
-        header.tickets_issued = 0.into();
-        header.last_rule = rule as u8;
-        header.last_from = from as u8;
-        header.last_calls = counts.calls.into();
-        header.last_failed = counts.failed.into();
-        header.last_slow = counts.slow.into();
-        header.last_threshold = threshold.0.into();
-        let mut wait = 0;
-        match to {
-            State::Open => {
-                let reopens =
-                    if from == State::HalfOpen { header.reopens.get().saturating_add(1) } else { 0 };
-                wait = rules.wait_in_open(reopens, generation, now);
-                header.reopens = reopens.into();
-                header.open_until = now.plus(wait).nanos().into();
-            }
-            State::HalfOpen => Counts::default().store(header),
-            State::Closed | State::ForcedOpen | State::Disabled => {
-                header.reopens = 0.into();
-                window::clear(header, self.body, now);
-            }
-        }
-        let wait = Duration::from_nanos(wait);
-        let Counts { calls, failed, slow } = counts;
-        Some(Transition { from, to, rule, generation, at: now, calls, failed, slow, threshold, wait })
     }
 }
 
@@ -340,17 +267,6 @@ fn rate_reached(rules: &Rules, counts: Counts) -> Option<Rule> {
         Some(Rule::SlowCallRate)
     } else {
         None
-    }
-}
-
-fn threshold_of(rule: Rule, rules: &Rules) -> Hundredths {
-    match rule {
-        Rule::FailureRate => rules.settings().failure_rate_threshold,
-        Rule::SlowCallRate => rules.settings().slow_call_rate_threshold,
-        Rule::ConsecutiveFailures => {
-            Hundredths(rules.settings().consecutive_failures.unwrap_or(0).saturating_mul(100))
-        }
-        _ => Hundredths(0),
     }
 }
 
