@@ -101,7 +101,7 @@ impl<'a> World<'a> {
 
     fn record(&mut self, nth: usize, permit: Permit, outcome: &AnyOutcome) {
         let update = self.workers[nth].record(&self.store, &permit, outcome.outcome(), self.now);
-        if answer(update) != Receipt::Stale {
+        if answer(update).receipt != Receipt::Stale {
             self.out.take_back(permit);
         }
     }

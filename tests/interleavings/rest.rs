@@ -136,7 +136,8 @@ impl World {
         });
         let permit = permit.filter(|_| admitted)?;
         let clean = answered(&mut |shared| {
-            shared.record(store, &permit, Outcome::Success, self.now).answer == Some(Receipt::Counted)
+            let update = shared.record(store, &permit, Outcome::Success, self.now);
+            update.answer.is_some_and(|recorded| recorded.receipt == Receipt::Counted)
         });
         Some(Hint { generation: permit.generation, clean })
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
 use breakerbox_core::{
-    Deferred, Hint, Mark, Outcome, Permit, Receipt, Rejection, Rule, Rules, Shared, Slot, Snapshot, State,
+    Hint, Mark, Outcome, Permit, Receipt, Recorded, Rejection, Rule, Rules, Shared, Slot, Snapshot, State,
     Transition, Update,
 };
 
@@ -32,7 +32,7 @@ enum Started {
 
 enum Finished {
     Acquired(Update<Result<Permit, Rejection>>),
-    Recorded(Update<Receipt>),
+    Recorded(Update<Recorded>),
     Controlled(Update<()>),
     Attached(Update<Snapshot>),
 }
@@ -229,7 +229,7 @@ impl World {
             Finished::Recorded(update) => {
                 self.settle(worker, update.answer.is_some(), &update.transitions, &update.merged)?;
                 let Started::Record(permit, _) = busy.call else { return Ok(()) };
-                match update.answer {
+                match update.answer.map(|recorded| recorded.receipt) {
                     None => self.workers[worker].deferred.push_back(permit),
                     Some(Receipt::Stale) => {}
                     Some(receipt) if asked_the_store => self.count(permit, receipt),
@@ -251,7 +251,7 @@ impl World {
     }
 
     /// Books what an update reported beside its answer.
-    fn settle(&mut self, worker: usize, done: bool, moves: &[Transition], merged: &[Deferred]) -> Checked {
+    fn settle(&mut self, worker: usize, done: bool, moves: &[Transition], merged: &[Recorded]) -> Checked {
         for transition in moves {
             if self.reported.insert(transition.generation, *transition).is_some() {
                 return Err(format!("two workers reported the move to generation {}", transition.generation));

@@ -9,6 +9,17 @@ pub(crate) struct End {
     pub(crate) at: Mark,
 }
 
+/// What became of a call's outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// How the call ended.
+    pub outcome: Outcome,
+    /// Whether it was slow.
+    pub slow: bool,
+    /// Whether that counts.
+    pub receipt: Receipt,
+}
+
 impl End {
     /// Whether the call was slow.
     pub(crate) fn is_slow(&self, rules: &Rules) -> bool {
@@ -19,9 +30,12 @@ impl End {
     ///
     /// Other workers may have written later marks down, by a clock that has stepped back since. To the call no time has
     /// passed by that.
-    pub(crate) fn record(&self, slot: &mut Slot<'_>, rules: &Rules) -> Effect<Receipt> {
+    pub(crate) fn record(&self, slot: &mut Slot<'_>, rules: &Rules) -> Effect<Recorded> {
         let not_passed = slot.latest().nanos_since(self.at);
         let permit = Permit { admitted_at: self.permit.admitted_at.plus(not_passed), ..self.permit };
-        slot.record(rules, &permit, self.outcome, self.at)
+        let Effect { answer: receipt, changed, transition } =
+            slot.record(rules, &permit, self.outcome, self.at);
+        let recorded = Recorded { outcome: self.outcome, slow: self.is_slow(rules), receipt };
+        Effect { answer: recorded, changed, transition }
     }
 }

@@ -47,7 +47,7 @@ impl Rules {
 
     /// Whether a call that was admitted then is slow if it ends `now`.
     #[inline]
-    pub fn is_slow(&self, admitted_at: Mark, now: Mark) -> bool {
+    pub(crate) fn is_slow(&self, admitted_at: Mark, now: Mark) -> bool {
         self.slow_nanos != 0 && now.nanos_since(admitted_at) >= self.slow_nanos
     }
 

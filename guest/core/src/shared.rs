@@ -1,7 +1,7 @@
 use alloc::vec::Vec;
 
 use crate::belief::{self, Belief, Found};
-use crate::end::End;
+use crate::end::{End, Recorded};
 use crate::{
     Clock, Effect, Fault, Mark, Opened, Outcome, Permit, Receipt, Rejection, Revocations, Rules, Slot,
     SlotStore, Snapshot, Transition, Unavailable,
@@ -28,17 +28,6 @@ pub struct Shared<R> {
     deferred: Vec<End>,
 }
 
-/// An outcome that waited with its worker and has been merged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Deferred {
-    /// How its call ended.
-    pub outcome: Outcome,
-    /// Whether the call was slow.
-    pub slow: bool,
-    /// What became of it.
-    pub receipt: Receipt,
-}
-
 /// What an operation on a shared slot answered and did.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
@@ -49,7 +38,7 @@ pub struct Update<T> {
     /// The moves that it caused, in order. Only the worker that made a move reports it.
     pub transitions: Vec<Transition>,
     /// Earlier outcomes that were merged along the way.
-    pub merged: Vec<Deferred>,
+    pub merged: Vec<Recorded>,
     /// Attempts that met another worker's write.
     pub conflicts: u32,
     /// The stored bytes were no slot, and a fresh one took their place.
@@ -126,9 +115,10 @@ impl<R: Revocations> Shared<R> {
         permit: &Permit,
         outcome: Outcome,
         clock: impl Clock,
-    ) -> Update<Receipt> {
-        let known = self.known_receipt(permit, outcome);
-        if known == Some(Receipt::Ignored) || known.is_some() && !self.rules.detects_slow_calls() {
+    ) -> Update<Recorded> {
+        let known = self.known_of_fast(permit, outcome);
+        let looks = self.rules.detects_slow_calls();
+        if known.is_some_and(|known| known.receipt == Receipt::Ignored || !looks) {
             return Update::of(known);
         }
         let end = End { permit: *permit, outcome, at: clock.now().max(self.latest) };
@@ -146,7 +136,7 @@ impl<R: Revocations> Shared<R> {
     }
 
     /// What becomes of a call that ended so, unless it was slow, where that is known without the slot.
-    fn known_receipt(&self, permit: &Permit, outcome: Outcome) -> Option<Receipt> {
+    fn known_of_fast(&self, permit: &Permit, outcome: Outcome) -> Option<Recorded> {
         let belief = self.belief.as_ref().filter(|_| self.deferred.is_empty() && permit.ticket == 0)?;
         let hint = belief.hint().filter(|hint| hint.generation == permit.generation)?;
         let receipt = match outcome {
@@ -154,7 +144,8 @@ impl<R: Revocations> Shared<R> {
             Outcome::Success if hint.clean => Receipt::Counted,
             Outcome::Success | Outcome::Failure => return None,
         };
-        belief.is_of(self.revocations.number()).then_some(receipt)
+        let recorded = Recorded { outcome, slow: false, receipt };
+        belief.is_of(self.revocations.number()).then_some(recorded)
     }
 
     /// What the breaker looks like; `None` if there is no slot or the store does not answer. Nothing changes.
@@ -266,12 +257,12 @@ impl<R: Revocations> Shared<R> {
         slot: &mut Slot<'_>,
         changed: &mut bool,
         transitions: &mut Vec<Transition>,
-    ) -> Vec<Deferred> {
+    ) -> Vec<Recorded> {
         let record = |end: &End| {
             let effect = end.record(slot, &self.rules);
             *changed |= effect.changed;
             transitions.extend(effect.transition);
-            Deferred { outcome: end.outcome, slow: end.is_slow(&self.rules), receipt: effect.answer }
+            effect.answer
         };
         self.deferred.iter().map(record).collect()
     }

@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use breakerbox_core::{
-    Hundredths, Mark, MemoryStore, Outcome, Permit, Receipt, Rejection, Revocations, Rules, Settings, Shared,
-    Snapshot, State, Update, WindowType,
+    Hundredths, Mark, MemoryStore, Outcome, Permit, Receipt, Recorded, Rejection, Revocations, Rules,
+    Settings, Shared, Snapshot, State, Update, WindowType,
 };
 
 /// Revocations by one worker. If it is late they have not come when the test is over.
@@ -60,9 +60,9 @@ impl Worker<'_> {
         self.ask(now).expect("the call is let through")
     }
 
-    fn record(&mut self, permit: &Permit, outcome: Outcome, now: u64) -> Update<Receipt> {
+    fn record(&mut self, permit: &Permit, outcome: Outcome, now: u64) -> Update<Recorded> {
         let update = self.shared.record(self.store, permit, outcome, Mark::from_millis(now));
-        assert_eq!(update.answer, Some(Receipt::Counted));
+        assert_eq!(update.answer.map(|recorded| recorded.receipt), Some(Receipt::Counted));
         update
     }
 

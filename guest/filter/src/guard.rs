@@ -100,19 +100,17 @@ impl Guard {
     /// gauge, a counter, and the clock if slow calls are looked for.
     pub(crate) fn record(&self, permit: &Permit, outcome: Outcome, ended_at: Option<Mark>) {
         let mut shared = self.shared.borrow_mut();
-        let mut slow = false;
         let update = if shared.rules().detects_slow_calls() {
             let now = hostcalls::now();
             let permit = Permit { admitted_at: as_if_admitted(permit.admitted_at, ended_at, now), ..*permit };
-            slow = shared.rules().is_slow(permit.admitted_at, now);
             shared.record(&SharedData, &permit, outcome, now)
         } else {
             shared.record(&SharedData, permit, outcome, hostcalls::now)
         };
         self.report(&shared, &update);
         // An outcome that has to wait is counted when it is merged.
-        if let Some(receipt) = update.answer {
-            self.metrics.count_call(outcome, slow, receipt);
+        if let Some(recorded) = update.answer {
+            self.metrics.count_call(recorded);
         }
         self.is_shown.set(false);
     }
@@ -163,8 +161,8 @@ impl Guard {
 
     /// Tells of what an operation did besides answering.
     fn report<T>(&self, shared: &Shared<GaugeRevocations>, update: &Update<T>) {
-        for deferred in &update.merged {
-            self.metrics.count_call(deferred.outcome, deferred.slow, deferred.receipt);
+        for &recorded in &update.merged {
+            self.metrics.count_call(recorded);
         }
         self.metrics.count_conflicts(update.conflicts);
         if update.answer.is_none() {

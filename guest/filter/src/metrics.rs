@@ -1,4 +1,4 @@
-use breakerbox_core::{Outcome, Reason, Receipt, Snapshot, State, Transition};
+use breakerbox_core::{Outcome, Reason, Receipt, Recorded, Snapshot, State, Transition};
 
 use crate::metric::{Counter, Gauge};
 
@@ -78,7 +78,7 @@ impl Metrics {
         }
     }
 
-    pub(crate) fn count_call(&self, outcome: Outcome, slow: bool, receipt: Receipt) {
+    pub(crate) fn count_call(&self, Recorded { outcome, slow, receipt }: Recorded) {
         let counter = match (receipt, outcome) {
             (Receipt::Stale, _) => self.stale,
             (Receipt::Ignored, _) | (Receipt::Counted, Outcome::Ignored) => self.ignored,

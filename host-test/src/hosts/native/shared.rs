@@ -72,7 +72,8 @@ impl Session for SharedSlot {
 
     fn record(&mut self, at: At, id: &str, outcome: Outcome) -> Result<Receipt> {
         let permit = *self.permits.get(id).with_context(|| format!("no permit for {id}"))?;
-        self.update(at, |worker, store, at| worker.record(store, &permit, outcome, at.now))
+        let recorded = self.update(at, |worker, store, at| worker.record(store, &permit, outcome, at.now))?;
+        Ok(recorded.receipt)
     }
 
     fn control(&mut self, at: At, control: Control) -> Result<()> {
