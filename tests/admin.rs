@@ -55,7 +55,7 @@ fn a_breaker_says_where_it_stands_and_why() -> Result<()> {
     assert_eq!(breaker["last_transition"]["reason"], "consecutive_failures");
     assert_eq!(
         breaker["last_transition"]["why"],
-        "closed -> open: 1 calls failed in a row; next probe in 30s"
+        "closed -> open: failures in a row reached 1; next probe in 30s"
     );
     Ok(())
 }

@@ -165,7 +165,7 @@ impl fmt::Display for Transition {
                 "slow-call rate {}% reached {threshold}% ({slow} of {calls} {calls_or_probes} were slow)",
                 self.percent(slow)
             ),
-            Rule::ConsecutiveFailures => write!(f, "{} calls failed in a row", threshold.0 / 100),
+            Rule::ConsecutiveFailures => write!(f, "failures in a row reached {}", threshold.0 / 100),
             Rule::WaitElapsed => f.write_str("the wait is over and a call became the first probe"),
             Rule::ProbesSucceeded => {
                 write!(f, "probes succeeded ({calls} ended, {failed} failed, {slow} slow)")

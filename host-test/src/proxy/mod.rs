@@ -28,7 +28,7 @@
 //! // So the breaker is open in both.
 //! let reply = workers[0].request(orders())?.into_reply()?;
 //! assert_eq!((reply.status, reply.header("retry-after")), (503, Some("30")));
-//! assert!(proxy.log().contains("2 calls failed in a row"), "{}", proxy.log());
+//! assert!(proxy.log().contains("failures in a row reached 2"), "{}", proxy.log());
 //!
 //! // Half a minute later a probe closes it, which the metrics show.
 //! proxy.clock().advance(Duration::from_secs(30));
