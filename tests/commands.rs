@@ -197,8 +197,8 @@ fn check_takes_many_files_and_the_standard_input() {
     assert!(ends[1].ends_with(problem), "{}", ended.out);
     assert_eq!([ends[0], ends[2], ends[3]], [accepted, refused, accepted]);
 
-    let missing = breakerbox(&["check".as_ref(), &good, "missing.json".as_ref()]);
-    assert_eq!((missing.out.as_str(), missing.code), ("", Some(2)));
+    let missing = breakerbox(&["check".as_ref(), "missing.json".as_ref(), &bad, &good]);
+    assert_eq!((missing.out.lines().count(), missing.code), (3, Some(2)), "{}", missing.out);
     assert!(missing.err.contains("missing.json cannot be read"), "{}", missing.err);
 
     let input = fs::File::open(&bad).unwrap();

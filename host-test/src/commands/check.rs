@@ -7,6 +7,8 @@ use anyhow::{Context as _, Result};
 use breakerbox_config::{Problem, Warning};
 use clap::Args;
 
+use super::UNUSABLE;
+
 /// Checks configurations of the Envoy filter (JSON), and prints all that is wrong or odd in them
 ///
 /// Ends with 0 if all would be accepted, with 1 if one would be refused, with 2 if a file cannot be read.
@@ -21,14 +23,23 @@ pub(super) struct Check {
 }
 
 impl Check {
-    pub(super) fn execute(self) -> Result<ExitCode> {
-        // All files before the first is checked, so that a wrong name shows at once.
-        let texts = self.files.iter().map(|file| read(file)).collect::<Result<Vec<_>>>()?;
-        let mut all_passed = true;
-        for (file, json) in self.files.iter().zip(texts) {
-            all_passed &= self.passes(file, &json);
+    pub(super) fn execute(self) -> ExitCode {
+        let (mut all_read, mut all_passed) = (true, true);
+        for file in &self.files {
+            match read(file) {
+                Ok(json) => all_passed &= self.passes(file, &json),
+                // The others are checked all the same.
+                Err(error) => {
+                    eprintln!("breakerbox: {error:#}");
+                    all_read = false;
+                }
+            }
         }
-        Ok(if all_passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        match (all_read, all_passed) {
+            (false, _) => ExitCode::from(UNUSABLE),
+            (true, false) => ExitCode::FAILURE,
+            (true, true) => ExitCode::SUCCESS,
+        }
     }
 
     fn passes(&self, file: &Path, json: &str) -> bool {

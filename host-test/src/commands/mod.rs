@@ -10,8 +10,9 @@ mod progress;
 mod run;
 mod settings;
 
+/// Checks configurations of the breakerbox filter, plays scenarios on its breakers, and shows one at work in Envoy
 #[derive(Parser)]
-#[command(version, about)]
+#[command(name = "breakerbox", version)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -31,7 +32,7 @@ const UNUSABLE: u8 = 2;
 
 pub(crate) fn main() -> ExitCode {
     let result = match Arguments::parse().command {
-        Command::Check(check) => check.execute(),
+        Command::Check(check) => Ok(check.execute()),
         Command::Demo(demo) => demo.execute(),
         Command::Run(run) => run.execute(),
         Command::Settings => settings::execute(),
