@@ -16,10 +16,13 @@ impl Slot<'_> {
     }
 
     fn has_shape_of(&self, rules: &Rules) -> bool {
+        self.has_window_of(rules) && self.header.half_open_calls.get() == rules.settings().half_open_calls
+    }
+
+    fn has_window_of(&self, rules: &Rules) -> bool {
         let settings = rules.settings();
         self.header.window_type == settings.window_type as u8
             && self.header.window_size.get() == settings.window_size
-            && self.header.half_open_calls.get() == settings.half_open_calls
     }
 
     /// Takes a slot over for a later edition of its settings, so that a change of configuration keeps the state:
@@ -41,13 +44,17 @@ impl Slot<'_> {
         }
         let state = slot.header.state();
         if state != State::HalfOpen && !slot.has_shape_of(rules) {
+            let keeps_window = slot.has_window_of(rules);
             slot.header.window_type = settings.window_type as u8;
             slot.header.window_size = settings.window_size.into();
             slot.header.half_open_calls = settings.half_open_calls.into();
-            slot.header.cursor = 0.into();
+            if !keeps_window {
+                slot.header.cursor = 0.into();
+            }
+            // The window comes first, so that another number of probes leaves it where it is.
             let body = Header::body_len(settings.window_type, settings.window_size, settings.half_open_calls);
             bytes.resize(Header::LEN.saturating_add(body), 0);
-            if state == State::Closed {
+            if state == State::Closed && !keeps_window {
                 let (header, body) = Header::parse_resized(bytes)?;
                 window::clear(header, body, now);
             }

@@ -159,8 +159,10 @@ impl<'a> Slot<'a> {
         let counts = Counts::of(self.header).plus(Counts::one(failed, slow));
         counts.store(self.header);
         let all_ended = counts.calls >= self.header.half_open_calls.get();
+        // All that have ended: rules that only asked for a rate may have let some of them pass.
+        let has_bad = counts.failed > 0 || (rules.detects_slow_calls() && counts.slow > 0);
         let verdict = match rules.settings().half_open_policy {
-            HalfOpenPolicy::AllMustSucceed if failed || slow => Some(Rule::ProbeFailed),
+            HalfOpenPolicy::AllMustSucceed if has_bad => Some(Rule::ProbeFailed),
             HalfOpenPolicy::Rate if all_ended => {
                 Some(rate_reached(rules, counts).unwrap_or(Rule::ProbesSucceeded))
             }

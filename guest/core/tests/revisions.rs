@@ -2,8 +2,11 @@
 
 mod history;
 
+use std::time::Duration;
+
 use breakerbox_core::{
-    Loaded, Mark, MemoryRevocations, MemoryStore, Permit, Rule, Rules, Shared, Slot, SlotStore, Snapshot,
+    HalfOpenPolicy, Hundredths, Loaded, Mark, MemoryRevocations, MemoryStore, Outcome, Permit, Rule, Rules,
+    Settings, Shared, Slot, SlotStore, Snapshot,
 };
 use history::{Step, settings, steps};
 use proptest::prelude::*;
@@ -83,4 +86,45 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn another_number_of_probes_leaves_the_window_as_it_is() {
+    let settings = Settings { window_size: 20, ..Settings::default() };
+    let (old, now) = (Rules::new(&settings).unwrap(), Mark::from_millis(1));
+    for half_open_calls in [1, 200] {
+        let mut bytes = Slot::fresh(&old, now);
+        let mut slot = Slot::parse(&mut bytes).unwrap();
+        for _ in 0..3 {
+            let permit = slot.acquire(&old, now).answer.unwrap();
+            let _ = slot.record(&old, &permit, Outcome::Failure, now);
+        }
+        let new = Rules::new(&Settings { half_open_calls, ..settings.clone() }).unwrap().at_revision(1);
+        let _ = Slot::adopt(&mut bytes, &new, now).unwrap();
+        let slot = Slot::parse(&mut bytes).unwrap();
+        assert_eq!(slot.audit(), Ok(()));
+        let seen = slot.snapshot(&new, now);
+        assert_eq!((seen.calls, seen.failed), (3, 3));
+    }
+}
+
+#[test]
+fn where_all_must_succeed_no_probe_has_failed_that_an_earlier_edition_let_pass() {
+    let settings = Settings {
+        failure_rate_threshold: Hundredths(10_000),
+        consecutive_failures: Some(1),
+        half_open_calls: 2,
+        wait_in_open: Duration::ZERO,
+        ..Settings::default()
+    };
+    let strict = Settings { half_open_policy: HalfOpenPolicy::AllMustSucceed, ..settings.clone() };
+    let (old, new) = (Rules::new(&settings).unwrap(), Rules::new(&strict).unwrap().at_revision(1));
+    let mut bytes = Slot::fresh(&old, Mark::ZERO);
+    let mut slot = Slot::parse(&mut bytes).unwrap();
+    let failing = slot.acquire(&old, Mark::ZERO).answer.unwrap();
+    let _ = slot.record(&old, &failing, Outcome::Failure, Mark::ZERO);
+    let [first, last] = [(); 2].map(|()| slot.acquire(&old, Mark::ZERO).answer.unwrap());
+    let _ = slot.record(&old, &first, Outcome::Failure, Mark::ZERO);
+    let moved = slot.record(&new, &last, Outcome::Success, Mark::ZERO).transition;
+    assert_eq!(moved.map(|moved| moved.rule), Some(Rule::ProbeFailed));
 }
