@@ -5,7 +5,7 @@ use crate::{Effect, Mark, Outcome, Permit, Receipt, Rules, Slot};
 pub(crate) struct End {
     pub(crate) permit: Permit,
     pub(crate) outcome: Outcome,
-    /// Not before the latest mark that the worker had found in the slot.
+    /// Not before the latest mark that the worker wrote into the slot itself.
     pub(crate) at: Mark,
 }
 

@@ -25,6 +25,8 @@ pub struct Shared<R> {
     revocations: R,
     belief: Option<Belief>,
     latest: Mark,
+    /// The latest mark that this worker itself wrote there. Later ones of others may be from before a clock stepped back.
+    own: Mark,
     deferred: Vec<End>,
 }
 
@@ -54,7 +56,15 @@ impl<T> Update<T> {
 impl<R: Revocations> Shared<R> {
     /// Access to the slot at `key`, beside which `revocations` are counted.
     pub fn new(rules: Rules, key: Vec<u8>, revocations: R) -> Self {
-        Self { rules, key, revocations, belief: None, latest: Mark::ZERO, deferred: Vec::new() }
+        Self {
+            rules,
+            key,
+            revocations,
+            belief: None,
+            latest: Mark::ZERO,
+            own: Mark::ZERO,
+            deferred: Vec::new(),
+        }
     }
 
     /// The rules that this worker goes by.
@@ -121,7 +131,7 @@ impl<R: Revocations> Shared<R> {
         if known.is_some_and(|known| known.receipt == Receipt::Ignored || !looks) {
             return Update::of(known);
         }
-        let end = End { permit: *permit, outcome, at: clock.now().max(self.latest) };
+        let end = End { permit: *permit, outcome, at: clock.now().max(self.own) };
         if known.is_some() && !end.is_slow(&self.rules) {
             return Update::of(known);
         }
@@ -248,6 +258,10 @@ impl<R: Revocations> Shared<R> {
         }
         let found = after.map(Found::Closed).or_else(|| refuses.then_some(Found::Refusing(bytes)));
         self.belief = found.zip(revocations).map(|(found, number)| Belief::new(found, number));
+        let brought = self.deferred.iter().map(|end| end.at).fold(now, Mark::max);
+        if changed && latest <= brought {
+            self.own = latest.max(self.own);
+        }
         self.latest = latest;
         Ok(Some(Update { answer: Some(effect.answer), transitions, merged, conflicts: 0, replaced }))
     }

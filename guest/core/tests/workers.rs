@@ -140,3 +140,22 @@ fn no_call_is_slow_because_the_clock_stepped_back_before_it_began() {
     let seen = after.snapshot();
     assert_eq!((seen.calls, seen.slow), (3, 0));
 }
+
+#[test]
+fn no_call_is_slow_because_its_worker_saw_a_later_mark_while_it_was_under_way() {
+    let settings = Settings { slow_call_duration: Duration::from_secs(1), ..Settings::default() };
+    let room = Room::default();
+    let [mut before, mut after] = [room.worker(&settings, false), room.worker(&settings, false)];
+    for (worker, now) in [(&mut before, 100), (&mut after, 40_000)] {
+        let failed = worker.acquire(now);
+        let _ = worker.record(&failed, Outcome::Failure, now);
+    }
+    let permit = before.acquire(200_000);
+    let _ = before.record(&permit, Outcome::Failure, 200_000);
+    // The clock has stepped back.
+    let [first, second] = [after.acquire(50_000), after.acquire(50_000)];
+    let _ = after.record(&first, Outcome::Success, 50_010);
+    let _ = after.record(&second, Outcome::Success, 50_020);
+    let seen = after.snapshot();
+    assert_eq!((seen.calls, seen.slow), (5, 0));
+}
